@@ -1,0 +1,16 @@
+module github.com/stormglass/stormglass/bench
+
+go 1.25.0
+
+require (
+	github.com/failsafe-go/failsafe-go v0.9.8
+	github.com/sony/gobreaker/v2 v2.4.0
+	github.com/stormglass/stormglass v0.0.0
+)
+
+require (
+	github.com/benbjohnson/clock v1.3.5 // indirect
+	github.com/bits-and-blooms/bitset v1.24.4 // indirect
+)
+
+replace github.com/stormglass/stormglass => ../

@@ -1,0 +1,112 @@
+package experiments
+
+import (
+	"math"
+	"time"
+
+	"github.com/stormglass/stormglass/policies"
+	"github.com/stormglass/stormglass/theory"
+)
+
+// detectionTheory is the exact detection of an outage that begins after a
+// healthy time, for evenly spaced calls; false where no closed form is known.
+func detectionTheory(rule policies.RuleConfig, rate float64, healthy time.Duration) (theory.Detection, bool) {
+	if rule.FailureRate == 0 {
+		return theory.Detection{}, false
+	}
+	var d theory.Detection
+	var err error
+	outage := theory.Outage{RateRPS: rate, Start: healthy}
+	switch rule.Window.Kind {
+	case policies.CountWindow:
+		d, err = outage.CountWindow(countRule(rule))
+	case policies.TimeWindow:
+		d, err = outage.TimeWindow(rule.Window.Length, rule.MinCalls, rule.FailureRate)
+	default:
+		return theory.Detection{}, false
+	}
+	return d, err == nil
+}
+
+func countRule(rule policies.RuleConfig) theory.CountRule {
+	return theory.CountRule{Calls: rule.Window.Calls, MinCalls: rule.MinCalls, FailureRate: rule.FailureRate}
+}
+
+// A tripTheory answers with closed forms for false-trips, and keeps the answers
+// of the Markov chain: several cells and metrics ask the same.
+type tripTheory map[tripKey]theory.GlitchTrips
+
+type tripKey struct {
+	rule  theory.CountRule
+	trace theory.GlitchTrace
+}
+
+// exact is the detection delay of an outage; and, of a count window
+// that only observes, the expected number of trips and the probability of any.
+func (known tripTheory) exact(c Cell, metric string, reps int) (float64, bool) {
+	rule := c.policy().rule
+	if c.Text("arrivals") != "fixed" && metric == "detection_delay_s" {
+		return 0, false
+	}
+	switch metric {
+	case "detection_delay_s":
+		d, ok := detectionTheory(rule, c.Float("rate_rps"), outageStart(c))
+		if d.Never {
+			return math.Inf(1), ok
+		}
+		return d.Delay.Seconds(), ok
+	case "false_trips_count", "any_false_trip_ratio":
+		t, ok := known.trips(c, rule, reps)
+		if metric == "false_trips_count" {
+			return t.Mean, ok
+		}
+		return t.AnyTrip, ok
+	}
+	return 0, false
+}
+
+// trips is what a count window does on the trace of a cell, by the Markov
+// chain on its contents. It is left out where the chain would cost more than
+// the simulation that it checks, or glitches are not a fixed number.
+func (known tripTheory) trips(c Cell, rule policies.RuleConfig, reps int) (theory.GlitchTrips, bool) {
+	none := theory.GlitchTrips{}
+	if c.Text("mode") != "observe" || rule.Window.Kind != policies.CountWindow || rule.FailureRate == 0 {
+		return none, false
+	}
+	g := theory.GlitchTrace{
+		TotalCalls: int64(math.Round(c.Float("hours") * 3600 * c.Float("rate_rps"))),
+		BaselineP:  c.Float("baseline_error_ratio"),
+	}
+	steps := 4 * float64(rule.Window.Calls)
+	if hasGlitches(c) && c.Float("glitch_s") > 0 {
+		if c.Text("glitch_draw") != "exact" {
+			return none, false
+		}
+		g.Glitches = glitchCount(c)
+		g.GlitchCalls = int64(math.Round(c.Float("glitch_s") * c.Float("rate_rps")))
+		g.GlitchP = c.Float("glitch_error_ratio")
+		steps += float64(g.GlitchCalls)
+	}
+	key := tripKey{countRule(rule), g}
+	if t, ok := known[key]; ok {
+		return t, true
+	}
+	states, err := theory.ChainStates(key.rule)
+	if err != nil || states*steps > chainPerCall*float64(g.TotalCalls)*float64(reps) {
+		return none, false
+	}
+	chain, err := theory.NewCountChain(key.rule, theory.DefaultMaxStates)
+	if err != nil {
+		return none, false
+	}
+	t, err := chain.Glitches(g)
+	if err != nil {
+		return none, false
+	}
+	known[key] = t
+	return t, true
+}
+
+// chainPerCall is how many transitions of the chain cost as much as one
+// simulated call that all policies watch.
+const chainPerCall = 20

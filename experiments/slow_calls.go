@@ -1,0 +1,214 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/stormglass/stormglass/model"
+	"github.com/stormglass/stormglass/policies"
+	"github.com/stormglass/stormglass/sim"
+	"github.com/stormglass/stormglass/table"
+)
+
+func slowCalls() *Experiment {
+	policy := policyFactor("count-20-10-50", "count-20-10-50-slow-1s-50", "count-20-10-50-slow-1s-50-inflight")
+	policy.Panel = false // a breaker that opens changes the calls that follow
+	return &Experiment{
+		Name: "slow-calls",
+		Doc: `Does a breaker notice a callee that turns slow without failing, and what does it save?
+Threads call one server in a closed loop without think time. From a given
+instant every call takes long and succeeds. The run ends after a number of
+rounds of slow calls. Threads start at random within one fast call of each
+other; a refused thread asks again after the time of a fast call. Source:
+breaker windows, third table. Policies that end in -inflight count a call as
+slow as soon as it has been in flight for longer than the threshold.`,
+		Factors: []Factor{
+			policy,
+			whole("threads", "calling threads", 1, 1e6, 20),
+			number("fast_s", "latency before the change, s", 1e-6, 1e6, 0.05),
+			number("slow_s", "latency from the change on, s", 1e-6, 1e6, 2),
+			number("slow_from_s", "instant of the change, s", 0, 1e6, 1),
+			whole("rounds", "slow rounds observed", 1, 1e6, 6),
+			number("open_s", "time a breaker stays open, s", 1e-6, 1e6, 60),
+			whole("probes", "calls let through when half-open", 1, 1e6, 10),
+		},
+		Metrics: []Metric{
+			{Name: "opened_at_s", Doc: "instant of the first opening, s", Censored: "unopened_count"},
+			{Name: "calls_after_slow_count", Doc: "calls sent from the change on"},
+			{Name: "thread_s", Doc: "time that these calls hold threads, s"},
+			{Name: "refused_count", Doc: "calls refused"},
+		},
+		Reps:    30,
+		Measure: measureSlowCalls,
+		Exact:   exactSlowCalls,
+		Article: articleSlowCalls,
+		Report:  reportSlowCalls,
+		Detail:  slowCallsTimeline,
+	}
+}
+
+// A slowRun is one replication of one cell of slow-calls.
+type slowRun struct {
+	openedAt   float64 // s; +Inf if never
+	calls      int
+	threadTime time.Duration
+	refused    uint64
+}
+
+// runSlowCalls runs one cell. Observe, if not nil, is called at the given
+// instants.
+func runSlowCalls(ctx context.Context, j Job, c Cell, every time.Duration, observe func(t sim.Time, h *model.Hop, r *slowRun)) (slowRun, error) {
+	e := sim.New()
+	r := slowRun{openedAt: math.Inf(1)}
+	spec := c.policy()
+	breaker, err := policies.NewBreaker(policies.BreakerConfig{
+		Rule:         spec.rule,
+		OpenFor:      seconds(c.Float("open_s")),
+		Probes:       int(c.Float("probes")),
+		HalfOpen:     policies.CollectAll,
+		InFlightSlow: spec.inFlight,
+		Unshared:     true,
+		OnChange: func(ch policies.Change) {
+			if ch.To == policies.Open {
+				r.openedAt = min(r.openedAt, e.Now().Seconds())
+			}
+		},
+	}, e.Clock())
+	if err != nil {
+		return r, err
+	}
+	fast, slow := seconds(c.Float("fast_s")), seconds(c.Float("slow_s"))
+	change := sim.Time(seconds(c.Float("slow_from_s")))
+	until := change.Add(time.Duration(c.Float("rounds")) * slow)
+	alarm := model.Alarm{Of: breaker}
+	hop := &model.Hop{
+		Guard: breaker,
+		Callee: func(_ uint64, t sim.Time) model.Answer {
+			if t < change {
+				return model.Answer{Latency: fast}
+			}
+			r.calls++
+			r.threadTime += slow
+			return model.Answer{Latency: slow}
+		},
+		OnSend: func(sim.Time, uint64) { alarm.Set(e) },
+	}
+	start := j.Draws("start")
+	loop := model.Closed{
+		Loop:         model.ClosedLoop{Clients: int(c.Float("threads"))},
+		Hop:          hop,
+		Start:        func(i uint64) sim.Time { return sim.Time(start.Float64(i, 0) * float64(fast)) },
+		Until:        until,
+		RefusedPause: fast,
+	}
+	if err := loop.Begin(e); err != nil {
+		return r, err
+	}
+	for t := sim.Time(0); t < until; {
+		next := min(until, t.Add(every))
+		e.RunUntil(next)
+		r.refused = hop.Refused
+		if observe != nil {
+			observe(next, hop, &r)
+		}
+		if ctx.Err() != nil {
+			return r, ctx.Err()
+		}
+		t = next
+	}
+	return r, nil
+}
+
+func measureSlowCalls(ctx context.Context, j Job) ([][]float64, error) {
+	r, err := runSlowCalls(ctx, j, j.Cells[0], time.Hour, nil)
+	if err != nil {
+		return nil, err
+	}
+	return [][]float64{{r.openedAt, float64(r.calls), r.threadTime.Seconds(), float64(r.refused)}}, nil
+}
+
+// slowCallsTimeline samples replication 0 of every cell 400 times.
+func slowCallsTimeline(ctx context.Context, r *Result) ([]*table.Table, error) {
+	p := r.Plan
+	t := table.New("slow-calls_timeline", append(p.keyColumns(), table.Column{Name: "replication"}), []table.Column{
+		{Name: "t_s", Doc: "instant, s"},
+		{Name: "in_flight_count", Doc: "calls in flight, each holding a thread"},
+		{Name: "calls_after_slow_count", Doc: "calls sent from the change on, so far"},
+		{Name: "refused_count", Doc: "calls refused so far"},
+	})
+	for i, c := range p.Cells {
+		end := c.Float("slow_from_s") + c.Float("rounds")*c.Float("slow_s")
+		_, err := runSlowCalls(ctx, p.Job(i, 0), c, max(1, seconds(end/400)), func(at sim.Time, h *model.Hop, r *slowRun) {
+			t.Append(append(p.keyCells(i), "0"), at.Seconds(), float64(h.InFlight()), float64(r.calls), float64(r.refused))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return []*table.Table{t}, nil
+}
+
+// exactSlowCalls gives what a policy without slow-call rule must see.
+func exactSlowCalls(c Cell, metric string, _ int) (float64, bool) {
+	spec := c.policy()
+	if spec.rule.SlowRate > 0 && spec.rule.SlowAfter < seconds(c.Float("slow_s")) {
+		return 0, false
+	}
+	calls := c.Float("threads") * c.Float("rounds")
+	switch metric {
+	case "opened_at_s":
+		return math.Inf(1), true
+	case "calls_after_slow_count":
+		return calls, true
+	case "thread_s":
+		return calls * c.Float("slow_s"), true
+	case "refused_count":
+		return 0, true
+	}
+	return 0, false
+}
+
+// slowCase is the article's name of a policy, "" if it has none.
+func slowCase(c Cell) string {
+	switch c.Text("policy") {
+	case "count-20-10-50":
+		return "A failure rate only"
+	case "count-20-10-50-slow-1s-50":
+		return "B failure + slow rate"
+	}
+	return ""
+}
+
+func articleSlowCalls(c Cell, metric string) (string, string, string) {
+	if !likeArticle(slowCalls(), c) {
+		return "", "", ""
+	}
+	return "T4c", slowCase(c), strings.TrimSuffix(metric, "_count")
+}
+
+func reportSlowCalls(r *Result) []table.Text {
+	t := table.Text{
+		Caption: "Slow calls: means of " + r.replications(),
+		Header:  []string{"policy", "opens at s", "article", "calls after the change", "article", "thread time s", "article", "refused"},
+		Left:    1,
+	}
+	base := math.NaN()
+	for i, c := range r.Plan.Cells {
+		opened, calls := r.Stat(i, "opened_at_s"), r.Stat(i, "calls_after_slow_count")
+		thread, refused := r.Stat(i, "thread_s"), r.Stat(i, "refused_count")
+		t.Append(c.policy().String(), reached(opened, 3), article(opened, 2), meanCI(calls, 1), article(calls, 0),
+			meanCI(thread, 1), article(thread, 0), short(refused.Mean, 1))
+		if math.IsNaN(base) {
+			base = thread.Mean
+		}
+		if i > 0 && base > 0 {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s saves %s of %s s of thread time, %s.",
+				c.policy(), short(base-thread.Mean, 1), short(base, 1), formatPercent(math.Round(1000*(base-thread.Mean)/base)/1000)))
+		}
+	}
+	t.Notes = append(t.Notes, "A call is known to be slow only when it returns, unless calls in flight count: no rule without -inflight opens before the first slow call is back.")
+	return []table.Text{t}
+}

@@ -1,0 +1,258 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stormglass/stormglass/model"
+	"github.com/stormglass/stormglass/sim"
+	"github.com/stormglass/stormglass/table"
+)
+
+// Episodes of a trace that are no incident of the node itself.
+const (
+	elsewhere = "elsewhere" // while an incident is on at another node
+	quiet     = "quiet"     // while none is on anywhere
+)
+
+// replayBreakers are the article's six, made for high rates, and three that
+// suit a few calls per second.
+var replayBreakers = append(slices.Clone(articleBreakers),
+	"time-300s-20-10", "count-20-20-50-slow-300ms-50", "time-300s-20-10-slow-300ms-20")
+
+// A replay is a trace with the times and places in which openings are judged.
+type replay struct {
+	trace     *model.Trace
+	incidents []model.Incident
+}
+
+// replayTrace asks the question of false-trips of a real failure trace.
+func replayTrace(name string, t *model.Trace) (*Experiment, error) {
+	rp := replay{trace: t, incidents: t.Incidents()}
+	nodes := t.Nodes()
+	for _, n := range nodes {
+		if _, err := model.TraceArrivals(t.Segments(n), nil); err != nil {
+			return nil, err
+		}
+		if strings.ContainsAny(n, ",") {
+			return nil, fmt.Errorf("experiments: node %q has a comma in its name, want none", n)
+		}
+	}
+	return &Experiment{
+		Name:  "false-trips-" + name,
+		Chart: "trace-replay",
+		Doc: `Which incidents of a real trace does each breaker notice, how late, and how often does it open outside them?
+Calls are made at each node at the rates of the trace and fail, and take time,
+with the trace's ratios and latencies. The window is emptied at a trip and
+observation goes on; it is emptied too after a gap, in which nothing was
+observed. An incident is noticed if a breaker at the node it was injected into
+opens while it is on; its delay runs from the injection. "elsewhere" counts
+openings while an incident is on at another node only, "quiet" those while
+none is on: the false trips.`,
+		Factors: []Factor{
+			choice("node", "node of the trace", nodes, len(nodes)),
+			withPanel(choice("episode", "an incident as KIND@START, elsewhere or quiet", rp.episodes(), len(rp.episodes()))),
+			policyFactor(replayBreakers...),
+			choice("arrivals", "how calls arrive: poisson, or fixed: evenly within each record", []string{"poisson", "fixed"}, 1),
+		},
+		Metrics: []Metric{
+			{Name: "opened_ratio", Doc: "share of replications with an opening in the episode", Proportion: true},
+			{Name: "detection_delay_s", Doc: "start of the incident to the first opening, s", Censored: "undetected_count"},
+			{Name: "openings_count", Doc: "openings in the episode"},
+			{Name: "openings_per_h", Doc: "openings per observed hour of the episode"},
+		},
+		Reps:    30,
+		Valid:   rp.valid,
+		Measure: rp.measure,
+		Report:  rp.report,
+		Detail:  rp.detail,
+	}, nil
+}
+
+func episodeName(i model.Incident) string {
+	return fmt.Sprintf("%s@%s", i.Kind, formatNumber(i.Start.Seconds()))
+}
+
+func (rp replay) episodes() []string {
+	var names []string
+	for _, i := range rp.incidents {
+		if n := episodeName(i); !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return append(names, elsewhere, quiet)
+}
+
+// incident returns the incident of a cell, or nil for elsewhere and quiet.
+func (rp replay) incident(c Cell) *model.Incident {
+	for k := range rp.incidents {
+		if i := &rp.incidents[k]; i.Node == c.Text("node") && episodeName(*i) == c.Text("episode") {
+			return i
+		}
+	}
+	return nil
+}
+
+func (rp replay) valid(c Cell) bool {
+	return rp.incident(c) != nil || c.Text("episode") == elsewhere || c.Text("episode") == quiet
+}
+
+// episodeAt names the episode of a node that an instant belongs to.
+func (rp replay) episodeAt(node string, t time.Duration) string {
+	name := quiet
+	for _, i := range rp.incidents {
+		if t < i.Start || t >= i.End {
+			continue
+		}
+		if i.Node == node {
+			return episodeName(i)
+		}
+		name = elsewhere
+	}
+	return name
+}
+
+// observed is the time in which a node was observed in each episode.
+func (rp replay) observed(node string) map[string]time.Duration {
+	total := map[string]time.Duration{}
+	for _, s := range rp.trace.Segments(node) {
+		// Cut the segment wherever an incident begins or ends.
+		cuts := []time.Duration{s.Start, s.End}
+		for _, i := range rp.incidents {
+			for _, t := range []time.Duration{i.Start, i.End} {
+				if t > s.Start && t < s.End {
+					cuts = append(cuts, t)
+				}
+			}
+		}
+		slices.Sort(cuts)
+		for k := 1; k < len(cuts); k++ {
+			total[rp.episodeAt(node, cuts[k-1])] += cuts[k] - cuts[k-1]
+		}
+	}
+	return total
+}
+
+// run lets every policy watch one node's calls and returns the openings of
+// each, in order of time.
+func (rp replay) run(ctx context.Context, j Job, node, arrivals string, policies []string) (map[string][]sim.Time, error) {
+	segments := rp.trace.Segments(node)
+	random := j.Stream("arrivals/" + node)
+	if arrivals == "fixed" {
+		random = nil
+	}
+	source, err := model.TraceArrivals(segments, random)
+	if err != nil {
+		return nil, err
+	}
+	openings := map[string][]sim.Time{}
+	var watches []*tripWatch
+	feed := model.Feed{
+		Arrivals:  source,
+		Segments:  model.List(segments...),
+		Fate:      j.Draws("fate/" + node),
+		Latencies: true,
+		Until:     sim.Time(rp.trace.End()),
+		OnGap: func() {
+			for _, w := range watches {
+				w.rule.Reset()
+			}
+		},
+	}
+	for _, text := range policies {
+		spec, err := parsePolicy(text)
+		if err != nil {
+			return nil, err
+		}
+		w, err := newTripWatch(spec.rule, 0, feed.Until)
+		if err != nil {
+			return nil, err
+		}
+		w.onTrip = func(at sim.Time) { openings[text] = append(openings[text], at) }
+		watches = append(watches, w)
+		feed.Watchers = append(feed.Watchers, w)
+	}
+	return openings, feed.Run(ctx, sim.New())
+}
+
+func (rp replay) measure(ctx context.Context, j Job) ([][]float64, error) {
+	node := j.Cells[0].Text("node")
+	var policies []string
+	for _, c := range j.Cells {
+		if p := c.Text("policy"); !slices.Contains(policies, p) {
+			policies = append(policies, p)
+		}
+	}
+	openings, err := rp.run(ctx, j, node, j.Cells[0].Text("arrivals"), policies)
+	if err != nil {
+		return nil, err
+	}
+	observed := rp.observed(node)
+	rows := make([][]float64, len(j.Cells))
+	for k, c := range j.Cells {
+		rows[k] = rp.judge(c, openings[c.Text("policy")], observed[c.Text("episode")])
+	}
+	return rows, nil
+}
+
+// judge counts the openings of one policy that fall into a cell's episode.
+func (rp replay) judge(c Cell, openings []sim.Time, observed time.Duration) []float64 {
+	count, first := 0, sim.Time(0)
+	for _, at := range openings {
+		if rp.episodeAt(c.Text("node"), time.Duration(at)) != c.Text("episode") {
+			continue
+		}
+		if count == 0 {
+			first = at
+		}
+		count++
+	}
+	opened, delay := math.Min(1, float64(count)), math.NaN()
+	if i := rp.incident(c); i != nil {
+		delay = math.Inf(1)
+		if count > 0 {
+			delay = first.Sub(sim.Time(i.Start)).Seconds()
+		}
+	}
+	perHour := math.NaN()
+	if observed > 0 {
+		perHour = float64(count) / observed.Hours()
+	}
+	return []float64{opened, delay, float64(count), perHour}
+}
+
+// detail returns the trace as given and the openings of replication 0, to be
+// drawn.
+func (rp replay) detail(ctx context.Context, r *Result) ([]*table.Table, error) {
+	p := r.Plan
+	records := table.New(p.Experiment.Name+"_trace",
+		[]table.Column{{Name: "node"}, {Name: "injected"}},
+		[]table.Column{{Name: "start_s"}, {Name: "end_s"}, {Name: "rate_rps"}, {Name: "error_ratio"}, {Name: "latency_p90_s"}})
+	openings := table.New(p.Experiment.Name+"_openings",
+		[]table.Column{{Name: "node"}, {Name: "policy"}, {Name: "episode"}, {Name: "replication"}},
+		[]table.Column{{Name: "t_s", Doc: "instant of the opening, s"}})
+	for _, node := range p.level("node") {
+		for _, s := range rp.trace.Segments(node) {
+			p90 := math.NaN()
+			if s.LatencyP90.Known {
+				p90 = s.LatencyP90.Value.Seconds()
+			}
+			records.Append([]string{node, s.Injected}, s.Start.Seconds(), s.End.Seconds(), s.RateRPS.Value, s.ErrorRatio, p90)
+		}
+		job := Job{Seed: p.Seed}
+		found, err := rp.run(ctx, job, node, p.level("arrivals")[0], p.level("policy"))
+		if err != nil {
+			return nil, err
+		}
+		for _, policy := range p.level("policy") {
+			for _, at := range found[policy] {
+				openings.Append([]string{node, policy, rp.episodeAt(node, time.Duration(at)), "0"}, at.Seconds())
+			}
+		}
+	}
+	return []*table.Table{records, openings}, nil
+}

@@ -1,0 +1,166 @@
+package experiments
+
+import (
+	"math"
+	"time"
+
+	"github.com/stormglass/stormglass/model"
+	"github.com/stormglass/stormglass/policies"
+	"github.com/stormglass/stormglass/sim"
+)
+
+// A tripWatch is a trip rule that only observes: after a trip its window is
+// emptied at once and observation goes on.
+type tripWatch struct {
+	rule      *policies.Rule
+	slowAfter time.Duration
+	from, to  sim.Time // trips are counted in [from, to)
+	calls     int64    // calls made in [from, to) before and at the first trip
+	badCalls  int64    // those of them that failed
+	trips     int64
+	first     sim.Time // of the first trip counted; meaningful if trips > 0
+	onTrip    func(at sim.Time)
+}
+
+func newTripWatch(cfg policies.RuleConfig, from, to sim.Time) (*tripWatch, error) {
+	rule, err := policies.NewRule(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &tripWatch{rule: rule, slowAfter: cfg.SlowAfter, from: from, to: to}, nil
+}
+
+// Watch implements model.Watcher.
+func (w *tripWatch) Watch(b *model.Batch) {
+	for i, at := range b.At {
+		failed := b.Failed[i]
+		slow := b.Latency != nil && b.Latency[i] > w.slowAfter
+		tripped := w.rule.Observe(time.Duration(at), failed, slow)
+		if w.trips == 0 && at >= w.from {
+			w.calls++
+			if failed {
+				w.badCalls++
+			}
+		}
+		if tripped {
+			w.trip(at)
+		}
+	}
+}
+
+func (w *tripWatch) trip(at sim.Time) {
+	w.rule.Reset()
+	if at < w.from || at >= w.to {
+		return
+	}
+	if w.trips == 0 {
+		w.first = at
+	}
+	w.trips++
+	if w.onTrip != nil {
+		w.onTrip(at)
+	}
+}
+
+// delay returns the time from the given start to the first trip counted, in
+// seconds of the given ticks; +Inf if there was none.
+func (w *tripWatch) delay(start sim.Time, ticksPerSecond float64) float64 {
+	if w.trips == 0 {
+		return math.Inf(1)
+	}
+	return float64(w.first-start) / ticksPerSecond
+}
+
+// A breakerWatch is a whole breaker in front of the calls: it refuses while it
+// is open. Calls are instant, so each is recorded before the next is made.
+type breakerWatch struct {
+	breaker  *policies.Breaker
+	clock    handClock
+	from, to sim.Time // openings are counted in [from, to)
+
+	openings    int64
+	first       sim.Time
+	good        int64 // calls that would have succeeded
+	goodRefused int64
+	badCalls    int64 // failing calls let through in [from, to) up to the first opening
+}
+
+// openFor and probes make a live breaker.
+func newBreakerWatch(cfg policies.RuleConfig, openFor time.Duration, probes int, from, to sim.Time) (*breakerWatch, error) {
+	w := &breakerWatch{from: from, to: to}
+	var err error
+	w.breaker, err = policies.NewBreaker(policies.BreakerConfig{
+		Rule:     cfg,
+		OpenFor:  openFor,
+		Probes:   probes,
+		HalfOpen: policies.CollectAll,
+		Unshared: true,
+		OnChange: func(c policies.Change) {
+			// An opening after failed probes ends no healthy state: it goes on
+			// with the one that was declared open before.
+			if c.From == policies.Closed && c.To == policies.Open {
+				w.opened()
+			}
+		},
+	}, &w.clock)
+	return w, err
+}
+
+func (w *breakerWatch) opened() {
+	at := w.clock.now
+	if at < w.from || at >= w.to {
+		return
+	}
+	if w.openings == 0 {
+		w.first = at
+	}
+	w.openings++
+}
+
+// Watch implements model.Watcher.
+func (w *breakerWatch) Watch(b *model.Batch) {
+	for i, at := range b.At {
+		w.clock.now = at
+		failed := b.Failed[i]
+		if !failed {
+			w.good++
+		}
+		p, ok := w.breaker.Allow()
+		if !ok {
+			if !failed {
+				w.goodRefused++
+			}
+			continue
+		}
+		if failed && w.openings == 0 && at >= w.from {
+			w.badCalls++
+		}
+		o := policies.Outcome{}
+		if failed {
+			o.Err = model.ErrFailed
+		}
+		if b.Latency != nil {
+			o.Latency = b.Latency[i]
+		}
+		w.breaker.Record(p, o)
+	}
+}
+
+func (w *breakerWatch) delay(start sim.Time) float64 {
+	if w.openings == 0 {
+		return math.Inf(1)
+	}
+	return w.first.Sub(start).Seconds()
+}
+
+// handEpoch is time 0 of a handClock.
+var handEpoch = time.Unix(0, 0).UTC()
+
+// A handClock is a clock that its owner sets.
+type handClock struct{ now sim.Time }
+
+func (c *handClock) Now() time.Time { return handEpoch.Add(time.Duration(c.now)) }
+
+func (c *handClock) Since(t time.Time) time.Duration {
+	return time.Duration(c.now) - t.Sub(handEpoch)
+}

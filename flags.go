@@ -1,0 +1,218 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/stormglass/stormglass/experiments"
+	"github.com/stormglass/stormglass/model"
+	"github.com/stormglass/stormglass/plots"
+)
+
+// settings are the flags as given.
+type settings struct {
+	exp       string
+	factors   map[string]string // -set and its shorthands
+	seed      uint64
+	reps      int
+	workers   int
+	out       string
+	charts    []string
+	trace     string
+	saveTrace string
+
+	list, quiet, verify, version bool
+}
+
+// shorthands are flags that set a factor.
+var shorthands = []struct{ flag, factor, doc string }{
+	{"hours", "hours", "length of the simulated trace, `h`"},
+	{"rate", "rate_rps", "calls per second, `1/s`"},
+	{"arrivals", "arrivals", "how calls arrive: fixed, fixed-float or poisson"},
+}
+
+func parseFlags(args []string, stderr io.Writer) (*settings, error) {
+	s := &settings{factors: map[string]string{}}
+	fs := flag.NewFlagSet("stormglass", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	charts := "png"
+	fs.StringVar(&s.exp, "exp", "", "experiments to run: `NAME[,NAME]` or all")
+	fs.BoolVar(&s.list, "list", false, "list the experiments and their factors")
+	for _, sh := range shorthands {
+		fs.Func(sh.flag, sh.doc+"; short for -set "+sh.factor+"=…", func(v string) error {
+			return s.set(sh.factor, v)
+		})
+	}
+	fs.Func("set", "set a factor's levels: `FACTOR=v1,v2` or FACTOR=from:to:step; may be repeated", func(v string) error {
+		name, levels, ok := strings.Cut(v, "=")
+		if !ok || name == "" || levels == "" {
+			return fmt.Errorf("want FACTOR=v1,v2 or FACTOR=from:to:step")
+		}
+		return s.set(name, levels)
+	})
+	fs.Uint64Var(&s.seed, "seed", 1, "root `seed` of all random streams")
+	fs.IntVar(&s.reps, "reps", 0, "replications per cell, `n`; 0 means the experiment's default")
+	fs.IntVar(&s.workers, "workers", runtime.NumCPU(), "`n` replications at a time; results do not depend on it")
+	fs.StringVar(&s.out, "out", "out", "`directory` of the files written")
+	fs.StringVar(&charts, "charts", charts, "figure `formats`: png, svg, pdf (several with commas) or none")
+	fs.StringVar(&s.trace, "trace", "", "failure trace to run on, a CSV `file`")
+	fs.StringVar(&s.saveTrace, "save-trace", "", "write the failure trace of replication 0 to a CSV `file`")
+	fs.BoolVar(&s.quiet, "quiet", false, "print nothing but errors")
+	fs.BoolVar(&s.verify, "verify", false, "check every measurement of the articles that is built; exit 1 if one is out of range")
+	fs.BoolVar(&s.version, "version", false, "print the version")
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			printUsage(fs, stderr)
+			return nil, err
+		}
+		return nil, usagef("%w (-h lists the flags)", err)
+	}
+	if fs.NArg() > 0 {
+		return nil, usagef("argument %q, want flags only (-h lists them)", fs.Arg(0))
+	}
+	if err := s.check(charts); err != nil {
+		return nil, err
+	}
+	if s.exp == "" && !s.list && !s.verify && !s.version {
+		printUsage(fs, stderr)
+		return nil, usagef("no -exp given, want -exp NAME, -list or -verify")
+	}
+	return s, nil
+}
+
+func (s *settings) set(factor, levels string) error {
+	if _, given := s.factors[factor]; given {
+		return fmt.Errorf("factor %s set twice, want all levels in one list", factor)
+	}
+	s.factors[factor] = levels
+	return nil
+}
+
+func (s *settings) check(charts string) error {
+	if s.workers < 1 || s.workers > 4096 {
+		return usagef("-workers %d, want 1 to 4096", s.workers)
+	}
+	if s.reps < 0 {
+		return usagef("-reps %d, want 1 or more, or 0 for the default", s.reps)
+	}
+	if s.out == "" {
+		return usagef("-out is empty, want a directory")
+	}
+	if charts == "none" {
+		return nil
+	}
+	for format := range strings.SplitSeq(charts, ",") {
+		if !slices.Contains(plots.Formats(), format) {
+			return usagef("-charts %q, want %s or none", format, strings.Join(plots.Formats(), ", "))
+		}
+		if !slices.Contains(s.charts, format) {
+			s.charts = append(s.charts, format)
+		}
+	}
+	return nil
+}
+
+func printUsage(fs *flag.FlagSet, w io.Writer) {
+	fmt.Fprint(w, "Stormglass simulates retries and circuit breakers under a virtual clock.\n\n"+
+		"  stormglass -exp NAME[,NAME] [flags]    run experiments: table, CSV, figure\n"+
+		"  stormglass -list                       what there is to run\n"+
+		"  stormglass -verify                     check the articles' measurements\n\nExperiments:\n")
+	for _, e := range experiments.All() {
+		fmt.Fprintf(w, "  %-16s %s\n", e.Name, e.Question())
+	}
+	fmt.Fprint(w, "\nFlags:\n")
+	fs.SetOutput(w)
+	fs.PrintDefaults()
+}
+
+// list prints every experiment with its factors and default levels.
+func list(w io.Writer) error {
+	for i, e := range experiments.All() {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s · %d replications\n", e.Name, e.Reps)
+		for line := range strings.SplitSeq(e.Doc, "\n") {
+			fmt.Fprintf(w, "    %s\n", line)
+		}
+		for _, f := range e.Factors {
+			fmt.Fprintf(w, "    -set %s=%s\n        %s\n", f.Name, strings.Join(f.Levels, ","), f.Doc)
+		}
+	}
+	return nil
+}
+
+// jobs resolves the experiments named and plans each.
+func (s *settings) jobs() ([]job, error) {
+	names := strings.Split(s.exp, ",")
+	if s.exp == "all" {
+		names = experiments.Names()
+	}
+	var all []*experiments.Experiment
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return nil, usagef("-exp names %q twice", name)
+		}
+		e, err := experiments.Lookup(name)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		if s.trace != "" {
+			if e, err = s.withTrace(e); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, e)
+	}
+	var jobs []job
+	for _, e := range all {
+		plan, err := experiments.NewPlan(e, experiments.Options{Seed: s.seed, Reps: s.reps, Set: s.factorsOf(e, all)})
+		if err != nil {
+			return nil, usageError{err}
+		}
+		jobs = append(jobs, job{plan: plan})
+	}
+	return jobs, nil
+}
+
+// factorsOf leaves out the factors that e lacks, if another of the experiments
+// has them: -exp all -hours 1 sets hours where there are any.
+func (s *settings) factorsOf(e *experiments.Experiment, all []*experiments.Experiment) map[string]string {
+	set := map[string]string{}
+	for name, levels := range s.factors {
+		elsewhere := slices.ContainsFunc(all, func(o *experiments.Experiment) bool { return o.Factor(name) != nil })
+		if e.Factor(name) != nil || !elsewhere {
+			set[name] = levels
+		}
+	}
+	return set
+}
+
+// withTrace reads the trace and asks the experiment's question of it.
+func (s *settings) withTrace(e *experiments.Experiment) (*experiments.Experiment, error) {
+	if e.WithTrace == nil {
+		return nil, usagef("%s takes no -trace", e.Name)
+	}
+	f, err := os.Open(s.trace)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	defer f.Close()
+	t, err := model.ReadTrace(s.trace, f)
+	if err != nil {
+		return nil, err
+	}
+	stem := strings.TrimSuffix(filepath.Base(s.trace), filepath.Ext(s.trace))
+	e, err = e.WithTrace(stem, t)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.trace, err)
+	}
+	return e, nil
+}

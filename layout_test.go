@@ -1,0 +1,103 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const modulePath = "github.com/stormglass/stormglass/"
+
+// Each package may import only these packages of this module. The reasons are
+// what would break if it imported more.
+var layers = map[string]struct {
+	allowed []string
+	reason  string
+}{
+	"sim":         {nil, "the engine is reusable as it is and knows no requests or policies"},
+	"policies":    {nil, "a policy also runs in production, where there is no simulator"},
+	"table":       {nil, "tables know neither simulation nor drawing"},
+	"theory":      {nil, "closed forms must not share code with what they check"},
+	"model":       {[]string{"sim", "policies"}, "the model is the physics, not the questions asked of it"},
+	"plots":       {[]string{"table"}, "any figure can be redrawn from its table"},
+	"experiments": {[]string{"sim", "policies", "model", "table", "theory"}, "results exist without pictures"},
+}
+
+func TestImportsFollowTheLayers(t *testing.T) {
+	for name, layer := range layers {
+		for _, path := range imports(t, name) {
+			rest, ours := strings.CutPrefix(path, modulePath)
+			if !ours {
+				continue
+			}
+			ok := false
+			for _, a := range layer.allowed {
+				ok = ok || rest == a
+			}
+			if !ok {
+				t.Errorf("package %s imports %s: %s", name, rest, layer.reason)
+			}
+		}
+	}
+}
+
+func TestEveryPackageHasALayer(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") || e.Name() == "bench" {
+			continue
+		}
+		files, _ := filepath.Glob(filepath.Join(e.Name(), "*.go"))
+		if _, known := layers[e.Name()]; len(files) > 0 && !known {
+			t.Errorf("package %s has no entry in layers: say what it may import, and why", e.Name())
+		}
+	}
+}
+
+// imports lists what the non-test files of a package import.
+func imports(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("package %s: no Go files (%v)", dir, err)
+	}
+	var paths []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range f.Imports {
+			paths = append(paths, strings.Trim(i.Path.Value, `"`))
+		}
+	}
+	return paths
+}
+
+// Files are of one idea each.
+func TestNoFileIsLong(t *testing.T) {
+	const limit = 400
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if n := strings.Count(string(text), "\n"); n > limit {
+			t.Errorf("%s has %d lines, want at most %d", path, n, limit)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

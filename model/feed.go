@@ -1,0 +1,142 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/stormglass/stormglass/sim"
+)
+
+// batchCalls is how many calls a feed hands to its watchers at once. It
+// amortises the watcher's call and keeps a batch inside the first-level cache.
+const batchCalls = 512
+
+// A Batch is a run of consecutive calls in order of time.
+type Batch struct {
+	At      []sim.Time      // when the call was made and, outcomes being instant, answered
+	Failed  []bool          // whether it failed
+	Latency []time.Duration // how long it took, 0 where the trace does not say; nil unless the feed draws latencies
+}
+
+// A Watcher sees calls but cannot influence them. It must not keep the batch.
+type Watcher interface{ Watch(b *Batch) }
+
+// A SegmentSource yields the segments of one node in order of time, without
+// overlap; after the first false there are no more. Where there is no segment
+// nothing is known, and no calls are made.
+type SegmentSource interface{ Next() (Segment, bool) }
+
+// A Feed makes open-loop calls to one node whose fate is decided by the
+// failure trace and by luck alone, and shows them to watchers. Since watchers
+// cannot influence the calls, any number of policies can watch the very same
+// ones.
+type Feed struct {
+	Arrivals Source
+	Segments SegmentSource
+
+	// Fate decides call k: it fails if the draw (k, 0) is below the segment's
+	// error ratio; its latency is the law's quantile at the draw (k, 1).
+	Fate sim.Draws
+
+	Latencies bool     // draw latencies too
+	Until     sim.Time // horizon: calls are made before it
+	Watchers  []Watcher
+
+	// OnGap, if not nil, is called when a call follows a stretch without
+	// segments, before the watchers see the call.
+	OnGap func()
+
+	segment   Segment
+	law       Law    // of the segment's latency
+	observed  bool   // a segment is at hand
+	threshold uint64 // a draw's top 63 bits below it mean failure
+	gap       bool
+	calls     uint64
+	flushes   uint64
+	batch     Batch
+	ctx       context.Context
+}
+
+const feedCall = 1
+
+// Run makes the calls on the engine, from its present time up to the horizon,
+// and returns early with the context's error when that ends.
+func (f *Feed) Run(ctx context.Context, e *sim.Engine) error {
+	if f.Until <= e.Now() {
+		return fmt.Errorf("model: feed: horizon %v, want after %v", f.Until, e.Now())
+	}
+	f.ctx = ctx
+	f.batch = Batch{At: make([]sim.Time, 0, batchCalls), Failed: make([]bool, 0, batchCalls)}
+	f.nextSegment(0)
+	f.schedule(e)
+	e.RunUntil(f.Until)
+	f.flush(e)
+	return ctx.Err()
+}
+
+// Handle makes the call that is due and schedules the next.
+func (f *Feed) Handle(e *sim.Engine, _ sim.Event) {
+	now := e.Now()
+	for f.observed && time.Duration(now) >= f.segment.End {
+		f.nextSegment(f.segment.End)
+	}
+	if !f.observed {
+		return // the trace has ended
+	}
+	if time.Duration(now) >= f.segment.Start {
+		f.call(e, now)
+	}
+	f.schedule(e)
+}
+
+func (f *Feed) call(e *sim.Engine, now sim.Time) {
+	if f.gap {
+		f.gap = false
+		if f.OnGap != nil {
+			f.flush(e)
+			f.OnGap()
+		}
+	}
+	k := f.calls
+	f.calls++
+	f.batch.At = append(f.batch.At, now)
+	f.batch.Failed = append(f.batch.Failed, f.Fate.Uint64(k, 0)>>1 < f.threshold)
+	if f.Latencies {
+		f.batch.Latency = append(f.batch.Latency, f.law.Quantile(f.Fate.Float64(k, 1)))
+	}
+	if len(f.batch.At) == batchCalls {
+		f.flush(e)
+	}
+}
+
+// flush shows the batch to the watchers, and looks at the context now and then.
+func (f *Feed) flush(e *sim.Engine) {
+	if len(f.batch.At) > 0 {
+		for _, w := range f.Watchers {
+			w.Watch(&f.batch)
+		}
+	}
+	f.batch.At, f.batch.Failed, f.batch.Latency = f.batch.At[:0], f.batch.Failed[:0], f.batch.Latency[:0]
+	if f.flushes++; f.flushes%64 == 0 && f.ctx.Err() != nil {
+		e.Stop()
+	}
+}
+
+func (f *Feed) schedule(e *sim.Engine) {
+	if t, ok := f.Arrivals.Next(); ok && t < f.Until {
+		e.At(t, f, sim.Event{Kind: feedCall})
+	}
+}
+
+// nextSegment takes the next segment; end is where the last one ended.
+func (f *Feed) nextSegment(end time.Duration) {
+	f.segment, f.observed = f.Segments.Next()
+	if !f.observed {
+		return
+	}
+	f.gap = f.gap || f.segment.Start > end
+	f.threshold = uint64(math.Round(f.segment.ErrorRatio * (1 << 63)))
+	f.law, _ = f.segment.LatencyLaw() // the zero law, 0 s, where the trace does not say
+}

@@ -1,0 +1,130 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stormglass/stormglass/policies"
+	"github.com/stormglass/stormglass/sim"
+)
+
+// Outcomes that a hop's caller sees.
+var (
+	ErrFailed  = errors.New("model: call failed")
+	ErrTimeout = errors.New("model: call timed out")
+)
+
+// A Guard decides whether a call may start and learns how it ended; a breaker
+// is one.
+type Guard interface {
+	Allow() (policies.Permit, bool)
+	Record(policies.Permit, policies.Outcome)
+}
+
+// An Answer is what the callee gives to one call.
+type Answer struct {
+	Latency time.Duration // from send to answer
+	Err     error         // nil on success
+}
+
+// A Hop is one caller that sends requests to one callee through a guard, with
+// a timeout. The callee has no queue: its answer depends on the instant and on
+// the number of the call only.
+type Hop struct {
+	// Callee answers the k-th call (from 0) that reaches it, sent at t.
+	Callee func(k uint64, t sim.Time) Answer
+
+	// Timeout is how long the caller waits for one call; 0 means for ever. A
+	// call that would take exactly the timeout is answered.
+	Timeout time.Duration
+
+	// Guard may refuse calls; nil lets all pass.
+	Guard Guard
+
+	// OnSend, OnEnd and OnRefuse, if not nil, see calls that reach the callee,
+	// calls that ended at the caller, and refusals.
+	OnSend   func(t sim.Time, k uint64)
+	OnEnd    func(t sim.Time, k uint64, o policies.Outcome)
+	OnRefuse func(t sim.Time)
+
+	// Done, if not nil, is called when a request has ended, refused or not; a
+	// closed loop sends the client's next request.
+	Done func(e *sim.Engine, client uint64, refused bool)
+
+	Sent, Refused uint64
+
+	flights []flight
+	free    []uint32
+}
+
+type flight struct {
+	permit  policies.Permit
+	client  uint64
+	k       uint64
+	outcome policies.Outcome
+}
+
+// Handle ends the call whose flight is ev.Arg.
+func (h *Hop) Handle(e *sim.Engine, ev sim.Event) {
+	f := h.flights[ev.Arg]
+	h.flights[ev.Arg] = flight{}
+	h.free = append(h.free, uint32(ev.Arg))
+	if h.Guard != nil {
+		h.Guard.Record(f.permit, f.outcome)
+	}
+	if h.OnEnd != nil {
+		h.OnEnd(e.Now(), f.k, f.outcome)
+	}
+	h.done(e, f.client, false)
+}
+
+// Send makes one request for the given client now.
+func (h *Hop) Send(e *sim.Engine, client uint64) {
+	var permit policies.Permit
+	if h.Guard != nil {
+		var ok bool
+		if permit, ok = h.Guard.Allow(); !ok {
+			h.Refused++
+			if h.OnRefuse != nil {
+				h.OnRefuse(e.Now())
+			}
+			h.done(e, client, true)
+			return
+		}
+	}
+	k := h.Sent
+	h.Sent++
+	if h.OnSend != nil {
+		h.OnSend(e.Now(), k)
+	}
+	a := h.Callee(k, e.Now())
+	if a.Latency < 0 {
+		panic(fmt.Sprintf("model: hop: call %d has latency %v, want at least 0", k, a.Latency))
+	}
+	o := policies.Outcome(a)
+	if h.Timeout > 0 && o.Latency > h.Timeout {
+		o = policies.Outcome{Latency: h.Timeout, Err: ErrTimeout}
+	}
+	e.After(o.Latency, h, sim.Event{Arg: h.launch(flight{permit, client, k, o})})
+}
+
+func (h *Hop) launch(f flight) uint64 {
+	if n := len(h.free); n > 0 {
+		i := h.free[n-1]
+		h.free = h.free[:n-1]
+		h.flights[i] = f
+		return uint64(i)
+	}
+	h.flights = append(h.flights, f)
+	return uint64(len(h.flights) - 1)
+}
+
+// InFlight is the number of calls that have been sent and have not ended.
+func (h *Hop) InFlight() int { return len(h.flights) - len(h.free) }
+
+func (h *Hop) done(e *sim.Engine, client uint64, refused bool) {
+	if h.Done != nil {
+		h.Done(e, client, refused)
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/stormglass/stormglass/experiments"
+	"github.com/stormglass/stormglass/model"
+	"github.com/stormglass/stormglass/plots"
+	"github.com/stormglass/stormglass/table"
+)
+
+// A job is one experiment to be run and written.
+type job struct{ plan *experiments.Plan }
+
+// run measures the plan, prints the tables and writes the files. What was
+// measured is printed and written also when an error or a signal ends the run.
+func (j job) run(ctx context.Context, s *settings, out, stderr io.Writer) error {
+	if err := j.prepare(s); err != nil {
+		return err
+	}
+	j.printSettings(out)
+	bar := newProgress(stderr, j.plan.Experiment.Name, s.quiet)
+	result, runErr := j.plan.Run(ctx, s.workers, bar.update)
+	bar.finish()
+	if runErr != nil {
+		if errors.Is(runErr, context.Canceled) {
+			runErr = fmt.Errorf("%s: interrupted", j.plan.Experiment.Name)
+		}
+		runErr = fmt.Errorf("%w; %d of %d jobs measured, the rest is missing from the tables", runErr, result.Done(), j.plan.Jobs())
+	}
+	if result.Done() == 0 {
+		return runErr
+	}
+	for _, t := range j.plan.Experiment.Report(result) {
+		fmt.Fprintln(out)
+		if err := t.Write(out); err != nil {
+			return errors.Join(runErr, err)
+		}
+	}
+	return errors.Join(runErr, j.write(ctx, s, result, out))
+}
+
+// prepare fails before the work rather than after it if the files cannot be
+// written.
+func (j job) prepare(s *settings) error {
+	if err := os.MkdirAll(s.out, 0o777); err != nil {
+		return fmt.Errorf("-out: %w", err)
+	}
+	probe, err := os.CreateTemp(s.out, ".stormglass-*")
+	if err != nil {
+		return fmt.Errorf("-out: %w", err)
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
+}
+
+func (j job) printSettings(out io.Writer) {
+	p := j.plan
+	fmt.Fprintf(out, "%s: %s\n", p.Experiment.Name, p.Experiment.Question())
+	fmt.Fprintf(out, "  seed=%d reps=%d", p.Seed, p.Reps)
+	for _, f := range p.Factors {
+		fmt.Fprintf(out, "\n  %s=%s", f.Name, strings.Join(f.Levels, ","))
+	}
+	fmt.Fprintln(out)
+}
+
+// write writes the tables, the settings and the figures.
+func (j job) write(ctx context.Context, s *settings, result *experiments.Result, out io.Writer) error {
+	name := j.plan.Experiment.Name
+	tables := []*table.Table{result.Runs(), result.Summary()}
+	var failed error
+	if j.plan.Experiment.Detail != nil {
+		detail, err := j.plan.Experiment.Detail(ctx, result)
+		failed = err
+		tables = append(tables, detail...)
+	}
+	var files []string
+	save := func(file string, write func(io.Writer) error) {
+		path := filepath.Join(s.out, file)
+		if err := saveFile(path, write); err != nil {
+			failed = errors.Join(failed, err)
+			return
+		}
+		files = append(files, path)
+	}
+	for _, t := range tables {
+		save(t.Name+".csv", t.WriteCSV)
+	}
+	save(name+".json", func(w io.Writer) error { return writeSettings(w, j.plan, tables) })
+	if s.saveTrace != "" {
+		if err := j.saveTrace(s.saveTrace); err != nil {
+			failed = errors.Join(failed, err)
+		} else {
+			files = append(files, s.saveTrace)
+		}
+	}
+	if len(s.charts) > 0 {
+		figures, err := plots.Draw(j.plan.Experiment.ChartName(), tables[1:], j.footnote())
+		failed = errors.Join(failed, err)
+		for _, f := range figures {
+			for _, format := range s.charts {
+				save(name+f.Suffix+"."+format, func(w io.Writer) error { return f.Figure.Write(w, format) })
+			}
+		}
+	}
+	fmt.Fprintln(out, "\nwritten:", strings.Join(files, " "))
+	return failed
+}
+
+func (j job) footnote() string {
+	p := j.plan
+	unit := "replications"
+	if p.Reps == 1 {
+		unit = "replication"
+	}
+	return fmt.Sprintf("%s · seed %d · %d %s · stormglass %s", p.Experiment.Name, p.Seed, p.Reps, unit, version)
+}
+
+func (j job) saveTrace(path string) error {
+	e := j.plan.Experiment
+	if e.Trace == nil {
+		return fmt.Errorf("-save-trace: %s makes no trace", e.Name)
+	}
+	t, err := e.Trace(j.plan)
+	if err != nil {
+		return fmt.Errorf("-save-trace: %w", err)
+	}
+	return saveFile(path, func(w io.Writer) error { return model.WriteTrace(w, t) })
+}
+
+// saveFile writes to a temporary file and renames it, so that a file is whole
+// or not there at all.
+func saveFile(path string, write func(io.Writer) error) (err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			tmp.Close()
+			os.Remove(tmp.Name())
+		}
+	}()
+	if err := write(tmp); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := tmp.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// writeSettings says how to run the experiment again and what the columns mean.
+func writeSettings(w io.Writer, p *experiments.Plan, tables []*table.Table) error {
+	type factor struct {
+		Name   string   `json:"name"`
+		Doc    string   `json:"doc"`
+		Levels []string `json:"levels"`
+	}
+	type columns struct {
+		File   string         `json:"file"`
+		Keys   []table.Column `json:"keys"`
+		Values []table.Column `json:"values"`
+	}
+	doc := struct {
+		Experiment   string    `json:"experiment"`
+		Doc          string    `json:"doc"`
+		Version      string    `json:"version"`
+		Seed         uint64    `json:"seed"`
+		Replications int       `json:"replications"`
+		Factors      []factor  `json:"factors"`
+		Tables       []columns `json:"tables"`
+	}{p.Experiment.Name, p.Experiment.Doc, version, p.Seed, p.Reps, nil, nil}
+	for _, f := range p.Factors {
+		doc.Factors = append(doc.Factors, factor{f.Name, f.Doc, f.Levels})
+	}
+	for _, t := range tables {
+		doc.Tables = append(doc.Tables, columns{t.Name + ".csv", t.Keys, t.Values})
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(doc)
+}

@@ -1,0 +1,220 @@
+package policies
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Breaker stops calls to a callee that seems to be down. Ask Allow before
+// each call and hand the permit back to Record or Cancel exactly once.
+type Breaker struct {
+	gate atomic.Uint64 // see enter
+
+	// Fixed when the breaker is made.
+	slowAfter    time.Duration // MaxInt64 if no call is slow
+	classify     func(Outcome) Class
+	clocked      bool // outcomes need the time
+	deadlines    bool // time alone can change the state
+	inFlightSlow bool
+	unshared     bool
+	openFor      time.Duration
+	probeRule    probeRule
+	limits       limits
+	onChange     func(Change)
+	watch        stopwatch
+
+	mu      sync.Mutex
+	state   State
+	epoch   uint64
+	window  window
+	last    int64 // latest instant seen
+	entered int64 // instant at which state was entered
+	probes  probes
+	calls   calls
+	stats   Stats
+	changes changes
+}
+
+// NewBreaker returns a closed breaker, or the error of Validate. A nil clock
+// is the real one. The clock should not go backwards: a time before the
+// latest one seen is taken as that.
+func NewBreaker(cfg BreakerConfig, clock Clock) (*Breaker, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	kind, err := cfg.Rule.Window.lookup()
+	if err != nil {
+		return nil, err
+	}
+	b := &Breaker{
+		slowAfter:    cfg.Rule.SlowAfter,
+		classify:     cfg.Classify,
+		clocked:      kind.clocked || cfg.InFlightSlow || cfg.HalfOpenFor > 0,
+		deadlines:    cfg.InFlightSlow || cfg.HalfOpenFor > 0,
+		inFlightSlow: cfg.InFlightSlow,
+		unshared:     cfg.Unshared,
+		openFor:      cfg.OpenFor,
+		probeRule:    makeProbeRule(cfg),
+		limits:       makeLimits(cfg.Rule),
+		onChange:     cfg.OnChange,
+	}
+	if b.slowAfter == 0 {
+		b.slowAfter = math.MaxInt64
+	}
+	var slice time.Duration
+	if kind.slice != nil {
+		slice = kind.slice(cfg.Rule.Window)
+	}
+	b.watch = newStopwatch(clock, slice)
+	b.window = kind.make(cfg.Rule.Window, b.limits)
+	b.last = b.watch.offset
+	b.enter(Closed, b.last)
+	return b, nil
+}
+
+// A Permit stands for a call that was allowed. It remembers the state that
+// allowed it, so an answer that comes too late cannot move a newer state. The
+// zero Permit, which goes with a refusal, is worth nothing: to hand it back
+// does nothing.
+type Permit struct {
+	epoch uint64
+	slot  uint32 // of calls; 0 without InFlightSlow
+	use   uint32
+}
+
+// Allow reports whether a call may start now. If it may, hand the permit back
+// when the call has ended.
+func (b *Breaker) Allow() (Permit, bool) {
+	if g := b.gate.Load(); g&gatePass != 0 {
+		return Permit{epoch: g >> gateBits}, true
+	}
+	return b.admit()
+}
+
+// admit is Allow where there is something to decide.
+func (b *Breaker) admit() (Permit, bool) {
+	now := b.watch.read()
+	b.lock()
+	now = b.advance(now)
+	if b.state == Open && now-b.entered >= int64(b.openFor) {
+		b.change(HalfOpen, now, Counts{})
+	}
+	ok := b.state == Closed || b.state == HalfOpen && b.probes.take(&b.probeRule)
+	p := Permit{epoch: b.epoch}
+	switch {
+	case !ok:
+		b.stats.Refused++
+		p = Permit{}
+	case b.state == HalfOpen:
+		b.stats.Probes++
+		fallthrough
+	default:
+		if b.inFlightSlow {
+			p.slot, p.use = b.calls.add(now)
+		}
+	}
+	b.unlock()
+	return p, ok
+}
+
+// Record counts the outcome of a call in the state that allowed it, and drops
+// it if that state is over.
+func (b *Breaker) Record(p Permit, o Outcome) {
+	failed := o.Err != nil
+	if b.classify != nil {
+		class := b.classify(o)
+		if class == Ignored {
+			b.release(p, &b.stats.Ignored)
+			return
+		}
+		failed = class != Success
+	}
+	e := makeEntry(failed, o.Latency > b.slowAfter)
+	var now int64
+	if b.clocked {
+		now = b.watch.read()
+	}
+	b.lock()
+	if b.clocked {
+		now = b.advance(now)
+	}
+	if p.epoch == b.epoch && b.state == Closed && !b.inFlightSlow {
+		b.stats.Recorded++
+		if b.window.record(now, e) {
+			now = b.instant(now)
+			b.change(Open, now, b.window.counts(now))
+		}
+	} else {
+		b.record(p, e, now)
+	}
+	b.unlock()
+}
+
+// record is Record in half-open, with InFlightSlow, or too late.
+func (b *Breaker) record(p Permit, e entry, now int64) {
+	ended, ok := b.end(p)
+	if !ok {
+		return
+	}
+	b.stats.Recorded++
+	switch {
+	case ended.phase == knownSlow:
+		b.endSlow(ended, e, now)
+	case b.state == HalfOpen:
+		b.collect(e, now)
+	case b.window.record(now, e):
+		b.change(Open, now, b.window.counts(now))
+	}
+}
+
+// end takes a permit back and returns what is known of its call. It reports
+// false if the permit is worth nothing.
+func (b *Breaker) end(p Permit) (c call, ok bool) {
+	if p.epoch != b.epoch {
+		if p.epoch != 0 {
+			b.stats.Late++
+		}
+		return call{}, false
+	}
+	if b.inFlightSlow {
+		if c = b.calls.end(p); c.phase == ended {
+			return call{}, false
+		}
+	}
+	if b.state == HalfOpen {
+		if b.probes.inFlight == 0 {
+			return call{}, false
+		}
+		b.probes.inFlight--
+	}
+	return c, true
+}
+
+// Cancel gives a permit back whose call never ran or does not count, and
+// whatever stands for it in half-open can be handed out again. A call that
+// was counted as slow while in flight stays counted.
+//
+// A call that may end without Record must end with Cancel: a probe that never
+// comes back keeps its permit.
+func (b *Breaker) Cancel(p Permit) { b.release(p, &b.stats.Cancelled) }
+
+// release takes a permit back without an outcome.
+func (b *Breaker) release(p Permit, count *uint64) {
+	var now int64
+	if b.clocked {
+		now = b.watch.read()
+	}
+	b.lock()
+	if b.clocked {
+		b.advance(now)
+	}
+	if ended, ok := b.end(p); ok {
+		*count++
+		if b.state == HalfOpen && ended.phase != knownSlow {
+			b.probes.taken--
+		}
+	}
+	b.unlock()
+}

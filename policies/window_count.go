@@ -1,0 +1,69 @@
+package policies
+
+import "fmt"
+
+func validateCount(c WindowConfig) error {
+	if c.Calls < 1 || c.Calls > maxCalls {
+		return fmt.Errorf("policies: count window: calls %d, want 1 to %d", c.Calls, maxCalls)
+	}
+	return nil
+}
+
+func callsOf(c WindowConfig) int { return c.Calls }
+
+// A countWindow is a ring of two bits for each outcome, 32 to a word. Places
+// that hold no outcome yet are zero, as a fast success is, so the outcome
+// that falls out can be subtracted without asking whether there was one.
+type countWindow struct {
+	ring     []uint64
+	next     int // place of the next outcome
+	size     int
+	held     Counts
+	recorded uint64 // outcomes since the reset
+	limits   limits
+}
+
+const perWord = 32
+
+func newCountWindow(c WindowConfig, l limits) window {
+	return &countWindow{limits: l, ring: make([]uint64, (c.Calls+perWord-1)/perWord), size: c.Calls}
+}
+
+func (w *countWindow) record(_ int64, e entry) bool {
+	word := &w.ring[uint(w.next)/perWord]
+	shift := uint(w.next) % perWord * 2
+	if old := entry(*word>>shift) & entryMask; old != e {
+		*word ^= uint64(old^e) << shift
+		w.held.Failures += e.failed() - old.failed()
+		w.held.Slow += e.slow() - old.slow()
+	}
+	if w.next++; w.next == w.size {
+		w.next = 0
+	}
+	if w.held.Calls < w.size {
+		w.held.Calls++
+	}
+	w.recorded++
+	return w.limits.reached(w.held)
+}
+
+func (w *countWindow) counts(int64) Counts { return w.held }
+
+func (w *countWindow) newest() uint64 { return w.recorded - 1 }
+
+func (w *countWindow) amend(ref uint64) bool {
+	if w.recorded-ref > uint64(w.held.Calls) {
+		return false
+	}
+	place := ref % uint64(w.size)
+	w.ring[place/perWord] |= uint64(entryFailed) << (place % perWord * 2)
+	w.held.Failures++
+	return true
+}
+
+// reset clears only the words in use, so that its cost is paid by the
+// outcomes that filled them.
+func (w *countWindow) reset() {
+	clear(w.ring[:(w.held.Calls+perWord-1)/perWord])
+	w.next, w.held, w.recorded = 0, Counts{}, 0
+}

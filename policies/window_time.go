@@ -1,0 +1,153 @@
+package policies
+
+import (
+	"fmt"
+	"math"
+)
+
+func validateTime(c WindowConfig) error {
+	if c.Length < 1 || c.Length > maxLength {
+		return fmt.Errorf("policies: %s window: length %v, want 1ns to %v", c.Kind, c.Length, maxLength)
+	}
+	return nil
+}
+
+// A timeWindow is a ring of instants in the order of recording, each packed
+// with its entry into one word. Places are counted up for ever and masked
+// when used, so a place stays valid when the ring grows.
+//
+// Instants are kept relative to base, the first one since the window was last
+// empty, which leaves two bits free for the entry during 36 years of
+// uninterrupted traffic; rebase then moves the origin.
+type timeWindow struct {
+	ring     []int64 // (instant-base)<<entryBits | entry; the length is a power of two
+	oldest   uint64  // place of the oldest outcome held
+	next     uint64  // place of the next outcome
+	length   int64
+	base     int64
+	last     int64 // latest instant seen
+	failures int
+	slow     int
+	limits   limits
+}
+
+const (
+	maxOffset  = 1 << (62 - entryBits)
+	firstPlace = 16 // length of a new ring
+)
+
+func newTimeWindow(c WindowConfig, l limits) window {
+	return &timeWindow{limits: l, ring: make([]int64, firstPlace), length: int64(c.Length), last: math.MinInt64}
+}
+
+// record contains the loop of expire once more, in one piece, because a
+// simulator spends much of its time here: the call would cost a fifth more.
+func (w *timeWindow) record(now int64, e entry) bool {
+	if now < w.last {
+		now = w.last
+	}
+	if uint64(now-w.last) >= uint64(w.length) { // the difference may exceed an int64
+		w.drop()
+	}
+	w.last = now
+	offset, ring, next, oldest := now-w.base, w.ring, w.next, w.oldest
+	first := (offset - w.length + 1) << entryBits // what is packed below is too old
+	for oldest != next {
+		packed := ring[oldest&uint64(len(ring)-1)]
+		if packed >= first {
+			break
+		}
+		oldest++
+		if packed&entryMask != 0 {
+			w.forget(entry(packed & entryMask))
+		}
+	}
+	w.oldest = oldest
+	if next-oldest == uint64(len(ring)) || offset >= maxOffset || oldest == next && offset != 0 {
+		w.makeRoom(now)
+		return w.record(now, e)
+	}
+	ring[next&uint64(len(ring)-1)] = offset<<entryBits | int64(e)
+	w.next = next + 1
+	w.failures += e.failed()
+	w.slow += e.slow()
+	return w.limits.reached(Counts{int(next + 1 - oldest), w.failures, w.slow})
+}
+
+// makeRoom prepares the ring for an outcome at now.
+func (w *timeWindow) makeRoom(now int64) {
+	switch {
+	case w.oldest == w.next:
+		w.base = now
+	case now-w.base >= maxOffset:
+		w.rebase()
+	default:
+		w.grow()
+	}
+}
+
+func (w *timeWindow) counts(now int64) Counts {
+	w.expire(now)
+	return Counts{int(w.next - w.oldest), w.failures, w.slow}
+}
+
+// expire drops the outcomes that are length old or older.
+func (w *timeWindow) expire(now int64) {
+	now = max(now, w.last)
+	if uint64(now-w.last) >= uint64(w.length) {
+		w.drop()
+	}
+	w.last = now
+	first := (now - w.base - w.length + 1) << entryBits
+	for w.oldest != w.next {
+		packed := w.ring[w.oldest&uint64(len(w.ring)-1)]
+		if packed >= first {
+			return
+		}
+		w.oldest++
+		w.forget(entry(packed & entryMask))
+	}
+}
+
+func (w *timeWindow) forget(e entry) {
+	w.failures -= e.failed()
+	w.slow -= e.slow()
+}
+
+func (w *timeWindow) drop() {
+	w.oldest, w.failures, w.slow = w.next, 0, 0
+}
+
+func (w *timeWindow) grow() {
+	old := w.ring
+	w.ring = make([]int64, 2*len(old))
+	for p := w.oldest; p != w.next; p++ {
+		w.ring[p&uint64(len(w.ring)-1)] = old[p&uint64(len(old)-1)]
+	}
+}
+
+// rebase makes the oldest instant held the base.
+func (w *timeWindow) rebase() {
+	mask := uint64(len(w.ring) - 1)
+	shift := w.ring[w.oldest&mask] &^ entryMask
+	for p := w.oldest; p != w.next; p++ {
+		w.ring[p&mask] -= shift
+	}
+	w.base += shift >> entryBits
+}
+
+func (w *timeWindow) newest() uint64 { return w.next - 1 }
+
+func (w *timeWindow) amend(ref uint64) bool {
+	if ref < w.oldest {
+		return false
+	}
+	w.ring[ref&uint64(len(w.ring)-1)] |= int64(entryFailed)
+	w.failures++
+	return true
+}
+
+func (w *timeWindow) reset() {
+	w.oldest, w.failures, w.slow = w.next, 0, 0
+	w.last = math.MinInt64
+}

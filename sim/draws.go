@@ -1,0 +1,56 @@
+package sim
+
+import "math/bits"
+
+// Draws is a random function instead of a random sequence: the number for a
+// request and its attempt depends on these two and the three names of the
+// stream, on nothing that was drawn before. Two policies that retry a
+// different number of times therefore see the same service demands and the
+// same failures for the attempts they have in common.
+//
+// Draws is a small value without state, safe for concurrent use. Use one
+// Draws, with its own source name, for each purpose: "service/db" and
+// "failure/db", not the same for both. Make one with NewDraws.
+type Draws struct {
+	start, twist uint64
+}
+
+// NewDraws returns the random function of one source in one replication. It
+// is independent of the Stream of the same names.
+func NewDraws(seed, replication uint64, source string) Draws {
+	k := hashNames(drawsDomain, seed, replication, source)
+	return Draws{k.a, k.b}
+}
+
+// Uint64 returns the 64 random bits of an attempt of a request, the same in
+// each call.
+//
+// Request and attempt step through 2^64 by multiples of the reciprocal and
+// the squared reciprocal of the plastic number, for which no small combination
+// comes near zero (Roberts, "The unreasonable effectiveness of quasirandom
+// sequences", 2018); so the numbers of a grid of requests and attempts are
+// distinct before they are mixed. The mixer is rrxmrrxmsx of Evensen ("Stronger,
+// better, morer, Moremur", 2018), made for counters, with the second word of
+// the key added between its rounds: streams that differ only there are not
+// shifted copies of each other.
+func (d Draws) Uint64(request, attempt uint64) uint64 {
+	x := d.start + request*0xC13FA9A902A6328F + attempt*0x91E10DA5C79E7B1D
+	x ^= bits.RotateLeft64(x, -25) ^ bits.RotateLeft64(x, -50)
+	x = x*0xA24BAED4963EE407 + d.twist
+	x ^= bits.RotateLeft64(x, -24) ^ bits.RotateLeft64(x, -49)
+	x *= 0x9FB21C651E98DF25
+	return x ^ x>>28
+}
+
+// Float64 returns the uniform number in [0, 1) of an attempt of a request.
+func (d Draws) Float64(request, attempt uint64) float64 {
+	return unit(d.Uint64(request, attempt))
+}
+
+// Rand returns a whole stream for an attempt of a request, for draws that need
+// more than one number. It starts in the same place in each call, and is
+// independent of the number that Uint64 returns.
+func (d Draws) Rand(request, attempt uint64) Rand {
+	h := d.Uint64(request, attempt)
+	return seeded(h, h^d.twist)
+}

@@ -1,0 +1,192 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Lane schedules events that all have the same delay, such as timeouts. They
+// are due in the order they were scheduled, so they wait in a ring of their own
+// and never touch the queue; cancelling most of them costs next to nothing.
+type Lane struct {
+	e    *Engine
+	d    time.Duration
+	num  int32  // place in lanes.all, from 1
+	dead int    // cancelled entries in the ring; the head is never one
+	head uint64 // the entries are ring[i & (len−1)], head <= i < tail
+	tail uint64
+	ring []entry // length is a power of two
+}
+
+// Lane returns the engine's lane for delay d; the same d gives the same lane,
+// also after Reset. Keep the Lane rather than ask for it on every event. Lane
+// panics if d is negative.
+func (e *Engine) Lane(d time.Duration) *Lane {
+	if d < 0 {
+		panic(fmt.Sprintf("sim: Lane(%v), want at least 0s", d))
+	}
+	if l := e.lanes.of[d]; l != nil {
+		return l
+	}
+	if e.slots.seqs == nil {
+		e.slots.number()
+	}
+	l := &Lane{e: e, d: d, ring: make([]entry, 64)}
+	e.lanes.add(l)
+	return l
+}
+
+// After schedules ev for h at Now plus the lane's delay, exactly as
+// Engine.After does.
+func (l *Lane) After(h Handler, ev Event) Timer {
+	e := l.e
+	t := e.now.Add(l.d)
+	if t == MaxTime {
+		return e.At(t, h, ev)
+	}
+	i, gen := e.hold(h, ev)
+	if l.tail-l.head == uint64(len(l.ring)) {
+		l.resize(2 * len(l.ring))
+	}
+	l.ring[l.tail&uint64(len(l.ring)-1)] = entry{t, uint64(gen)<<32 | uint64(i)}
+	l.tail++
+	if l.tail-l.head == 1 {
+		e.lanes.changed(l)
+		e.bound = min(e.end, e.lanes.t)
+	}
+	return Timer{i, gen, l.num}
+}
+
+// resize moves the entries to a ring of n.
+func (l *Lane) resize(n int) {
+	ring := make([]entry, n)
+	for i := l.head; i != l.tail; i++ {
+		ring[i&uint64(n-1)] = l.at(i)
+	}
+	l.ring = ring
+}
+
+// at returns entry i of the ring.
+func (l *Lane) at(i uint64) entry { return l.ring[i&uint64(len(l.ring)-1)] }
+
+// first returns the earliest entry, or one due never.
+func (l *Lane) first() entry {
+	if l.head == l.tail {
+		return entry{t: MaxTime}
+	}
+	return l.at(l.head)
+}
+
+// pop drops the head, which is not live any more or about to fire, and the dead
+// entries behind it.
+func (l *Lane) pop() {
+	for l.head++; l.head != l.tail && l.dead > 0; l.head++ {
+		if l.e.slots.live(l.at(l.head)) {
+			break
+		}
+		l.dead--
+	}
+	l.e.lanes.changed(l)
+}
+
+// cancel forgets the entry of t, which is dead by now.
+func (l *Lane) cancel(t Timer) {
+	if uint32(l.at(l.head).id) == t.slot {
+		l.pop()
+		l.e.bound = min(l.e.end, l.e.lanes.t)
+		return
+	}
+	l.dead++
+	if n := l.tail - l.head; l.dead > int(n/2)+sweepSlack {
+		l.sweep()
+	}
+}
+
+// sweep drops the dead entries. The head is live and stays.
+func (l *Lane) sweep() {
+	w := l.head
+	for i := l.head; i != l.tail; i++ {
+		if x := l.at(i); l.e.slots.live(x) {
+			l.ring[w&uint64(len(l.ring)-1)] = x
+			w++
+		}
+	}
+	l.tail, l.dead = w, 0
+}
+
+// lanes finds the earliest head among all lanes, with a winner tree: a change
+// of one head costs log2(number of lanes) comparisons.
+type lanes struct {
+	t    Time    // the earliest head, MaxTime if all lanes are empty
+	all  []*Lane // in order of creation
+	of   map[time.Duration]*Lane
+	win  []*Lane // win[i] is the better of win[2i] and win[2i+1]; the lanes are the leaves
+	size int     // number of leaves, a power of two
+}
+
+// add puts a new lane into the tree, growing it if need be.
+func (ls *lanes) add(l *Lane) {
+	if ls.of == nil {
+		ls.of = make(map[time.Duration]*Lane)
+	}
+	ls.of[l.d] = l
+	ls.all = append(ls.all, l)
+	l.num = int32(len(ls.all))
+	if len(ls.all) > ls.size {
+		ls.size = max(1, 2*ls.size)
+		ls.win = make([]*Lane, 2*ls.size)
+		for _, m := range ls.all {
+			ls.changed(m)
+		}
+		return
+	}
+	ls.changed(l)
+}
+
+// changed replays the matches of l, whose head changed.
+func (ls *lanes) changed(l *Lane) {
+	i := ls.size + int(l.num) - 1
+	ls.win[i] = l
+	for i >>= 1; i > 0; i >>= 1 {
+		ls.win[i] = better(ls.win[2*i], ls.win[2*i+1])
+	}
+	ls.t = ls.win[1].first().t
+}
+
+// better returns the lane whose head fires first. A nil lane has no head.
+func better(a, b *Lane) *Lane {
+	if a == nil {
+		return b
+	}
+	if b == nil {
+		return a
+	}
+	x, y := a.first(), b.first()
+	if x.t != y.t {
+		if x.t < y.t {
+			return a
+		}
+		return b
+	}
+	if x.t != MaxTime && a.e.slots.seq(y) < a.e.slots.seq(x) {
+		return b
+	}
+	return a
+}
+
+// head returns the earliest entry of all lanes; there must be one.
+func (ls *lanes) head() entry { return ls.win[1].first() }
+
+// pop drops that entry.
+func (ls *lanes) pop() { ls.win[1].pop() }
+
+// reset empties all lanes.
+func (ls *lanes) reset() {
+	for _, l := range ls.all {
+		l.head, l.tail, l.dead = 0, 0, 0
+	}
+	for _, l := range ls.all {
+		ls.changed(l)
+	}
+	ls.t = MaxTime
+}

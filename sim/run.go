@@ -1,0 +1,277 @@
+package sim
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Run runs events until none is due any more, or Stop.
+func (e *Engine) Run() { e.run(MaxTime) }
+
+// RunUntil runs every event due before end, then sets Now to end, from where
+// events may be scheduled. After Stop it leaves Now at the last event. It
+// panics if end is before Now.
+//
+// A handler may call Run, RunUntil and Step too: the inner call runs the events
+// that are due next, and the outer one goes on at the Now that the inner left.
+func (e *Engine) RunUntil(end Time) {
+	if end < e.now {
+		panic(fmt.Sprintf("sim: RunUntil(%v) before Now (%v)", end, e.now))
+	}
+	if e.run(end) && e.now < end {
+		e.now = end
+	}
+}
+
+// Stop ends the current Run, RunUntil or Step after the current event. Outside
+// of them it does nothing.
+func (e *Engine) Stop() { e.end, e.bound = minTime, minTime }
+
+// Step runs the next event and reports whether there was one.
+func (e *Engine) Step() bool {
+	outer := e.end
+	e.enter(MaxTime)
+	done := idle
+	for done != fired {
+		if x := e.front.f[e.front.n&frontMask]; x.t < e.bound {
+			done = e.fireFront(x)
+		} else if done = e.advance(); done == idle {
+			break
+		}
+	}
+	e.enter(outer)
+	return done == fired
+}
+
+// Next returns the instant of the earliest pending event, MaxTime if there are
+// only events that are never due. It is false if nothing is pending.
+func (e *Engine) Next() (Time, bool) {
+	for {
+		if e.front.n == 0 && !e.deal(minTime) {
+			break
+		}
+		x := e.front.f[e.front.n&frontMask]
+		if e.slots.live(x) {
+			return min(x.t, e.lanes.t), true
+		}
+		e.front.n--
+		e.dead--
+	}
+	if e.heap.mask != 0 {
+		return min(e.heap.min.t, e.lanes.t), true
+	}
+	return e.lanes.t, e.Pending() > 0
+}
+
+// enter makes end the end of the running loop.
+func (e *Engine) enter(end Time) {
+	e.end = end
+	e.bound = min(end, e.lanes.t)
+}
+
+// run fires what is due before end and reports whether all of it was, that is,
+// nobody called Stop.
+func (e *Engine) run(end Time) bool {
+	outer := e.end
+	e.enter(end)
+	for {
+		n := e.front.n
+		x := e.front.f[n&frontMask]
+		if x.t >= e.bound {
+			if e.advance() == idle {
+				break
+			}
+			continue
+		}
+		e.front.n = n - 1
+		i := uint32(x.id)
+		s := &e.slots.s[i]
+		if s.gen != uint32(x.id>>32) {
+			e.dead--
+			continue
+		}
+		h, ev := s.h, Event{s.kind, s.arg}
+		e.now = x.t
+		e.fired++
+		e.slots.release(i)
+		h.Handle(e, ev)
+	}
+	all := e.end == end
+	e.enter(outer)
+	return all
+}
+
+// What one turn of the loop did.
+type progress int
+
+const (
+	idle  progress = iota // nothing is due before end
+	moved                 // no event fired, but the queue changed: look again
+	fired
+)
+
+// fireFront fires the head of the front unless it is dead.
+func (e *Engine) fireFront(x entry) progress {
+	e.front.n--
+	if !e.slots.live(x) {
+		e.dead--
+		return moved
+	}
+	e.fire(x)
+	return fired
+}
+
+// fire runs the handler of a live entry that is in no queue any more.
+func (e *Engine) fire(x entry) {
+	s := &e.slots.s[uint32(x.id)]
+	h, ev := s.h, Event{s.kind, s.arg}
+	e.now = x.t
+	e.fired++
+	e.slots.release(uint32(x.id))
+	h.Handle(e, ev)
+}
+
+// advance does what comes next if it is not an event of the front due before
+// bound: deal the heap out, fire from a lane, or nothing.
+func (e *Engine) advance() progress {
+	if e.front.n == 0 && e.heap.mask != 0 && e.deal(e.bound) {
+		return moved
+	}
+	t := e.lanes.t
+	if t >= e.end {
+		return idle
+	}
+	// The earliest lane is due, and nothing in the queue is due before it.
+	head := e.lanes.head()
+	if e.front.n > 0 {
+		x := e.front.f[e.front.n&frontMask]
+		if x.t == t && (!e.slots.live(x) || e.slots.seq(x) < e.slots.seq(head)) {
+			return e.fireFront(x)
+		}
+	} else if e.heap.mask != 0 && e.heap.min.t == t && e.slots.seq(e.heap.min) < e.slots.seq(head) {
+		e.deal(t + 1)
+		return moved
+	}
+	e.lanes.pop()
+	e.bound = min(e.end, e.lanes.t)
+	e.fire(head)
+	return fired
+}
+
+// dealt is how many entries at most are dealt to the front at once.
+const dealt = 16
+
+// deal fills the empty front with the earliest entries of the heap. A large
+// bucket it first deals out to lower ones, but only if its earliest event is
+// due before the given instant, because that event must be the next to fire.
+// It is false if the front stays empty: then the heap is empty, or heap.min is
+// its earliest live entry.
+func (e *Engine) deal(before Time) bool {
+	q, f := &e.heap, &e.front
+	for q.mask != 0 {
+		k := bits.TrailingZeros64(q.mask)
+		b := &q.b[k]
+		switch {
+		case b.small(dealt):
+			e.dealSmall()
+		case k == 0:
+			e.dealTies(b)
+		default:
+			if q.min.t < 0 || !e.slots.live(q.min) {
+				e.dead -= q.first(k, &e.slots)
+				if q.mask>>k&1 == 0 || b.small(dealt) {
+					continue
+				}
+			}
+			if q.min.t >= before {
+				return false
+			}
+			q.spread(k, q.min.t)
+		}
+		if f.n > 0 {
+			return true
+		}
+	}
+	f.limit = MaxTime
+	return false
+}
+
+// dealSmall moves the lowest buckets to the empty front, as many as are small
+// enough together, the first in any case.
+func (e *Engine) dealSmall() {
+	q, f := &e.heap, &e.front
+	n := 0
+	for q.mask != 0 {
+		k := bits.TrailingZeros64(q.mask)
+		b := &q.b[k]
+		if !b.small(uint32(dealt - n)) {
+			break
+		}
+		for _, x := range b.head.e[b.lo:b.hi] {
+			if !e.slots.live(x) {
+				e.dead--
+				continue
+			}
+			i := n
+			for i > 0 && f.f[i&frontMask].t > x.t {
+				f.f[(i+1)&frontMask] = f.f[i&frontMask]
+				i--
+			}
+			f.f[(i+1)&frontMask] = x
+			n++
+		}
+		b.lo, b.hi = 0, 0
+		q.mask &^= 1 << k
+		f.limit = q.endOf(k)
+	}
+	for i, j := 1, n; i < j; i, j = i+1, j-1 {
+		f.f[i&frontMask], f.f[j&frontMask] = f.f[j&frontMask], f.f[i&frontMask]
+	}
+	f.n = n
+	if q.mask == 0 {
+		f.limit = MaxTime
+	}
+	q.min.t = minTime
+}
+
+// dealTies moves the first entries of bucket 0, all due at last, to the empty
+// front. Its bucket is not small, so it keeps some.
+func (e *Engine) dealTies(b *bucket) {
+	q, f := &e.heap, &e.front
+	n := min(dealt, int(chunkLen-b.lo))
+	if b.head == b.tail {
+		n = min(n, int(b.hi-b.lo))
+	}
+	for i := range n {
+		f.f[(n-i)&frontMask] = b.head.e[b.lo]
+		b.lo++
+	}
+	if b.lo == chunkLen && b.head != b.tail {
+		c := b.head
+		b.head, b.lo = c.next, 0
+		q.give(c)
+	}
+	f.n, f.limit = n, q.last
+	q.min.t = minTime
+}
+
+// sweepSlack keeps small models from sweeping all the time.
+const sweepSlack = 64
+
+// sweep drops all dead entries of front and heap. It is called when they
+// outnumber the live events, so a cancellation still costs O(1) on average.
+func (e *Engine) sweep() {
+	q, f := &e.heap, &e.front
+	n := 0
+	for i := 1; i <= f.n; i++ {
+		if x := f.f[i]; e.slots.live(x) {
+			n++
+			f.f[n] = x
+		}
+	}
+	f.n = n
+	for m := q.mask; m != 0; m &= m - 1 {
+		q.filter(bits.TrailingZeros64(m), &e.slots)
+	}
+	e.dead = 0
+}
