@@ -34,7 +34,9 @@ func countRule(rule policies.RuleConfig) theory.CountRule {
 
 // A tripTheory answers with closed forms for false-trips, and keeps the answers
 // of the Markov chain: several cells and metrics ask the same.
-type tripTheory map[tripKey]theory.GlitchTrips
+type tripTheory map[tripKey]tripForms
+
+type tripForms struct{ mean, anyTrip float64 }
 
 type tripKey struct {
 	rule  theory.CountRule
@@ -58,9 +60,9 @@ func (known tripTheory) exact(c Cell, metric string, reps int) (float64, bool) {
 	case "false_trips_count", "any_false_trip_ratio":
 		t, ok := known.trips(c, rule, reps)
 		if metric == "false_trips_count" {
-			return t.Mean, ok
+			return t.mean, ok
 		}
-		return t.AnyTrip, ok
+		return t.anyTrip, ok
 	}
 	return 0, false
 }
@@ -68,24 +70,23 @@ func (known tripTheory) exact(c Cell, metric string, reps int) (float64, bool) {
 // trips is what a count window does on the trace of a cell, by the Markov
 // chain on its contents. It is left out where the chain would cost more than
 // the simulation that it checks, or glitches are not a fixed number.
-func (known tripTheory) trips(c Cell, rule policies.RuleConfig, reps int) (theory.GlitchTrips, bool) {
-	none := theory.GlitchTrips{}
+func (known tripTheory) trips(c Cell, rule policies.RuleConfig, reps int) (forms tripForms, ok bool) {
 	if c.Text("mode") != "observe" || rule.Window.Kind != policies.CountWindow || rule.FailureRate == 0 {
-		return none, false
+		return forms, false
 	}
 	g := theory.GlitchTrace{
 		TotalCalls: int64(math.Round(c.Float("hours") * 3600 * c.Float("rate_rps"))),
 		BaselineP:  c.Float("baseline_error_ratio"),
 	}
-	steps := 4 * float64(rule.Window.Calls)
+	steps := 8 * float64(rule.Window.Calls)
 	if hasGlitches(c) && c.Float("glitch_s") > 0 {
 		if c.Text("glitch_draw") != "exact" {
-			return none, false
+			return forms, false
 		}
 		g.Glitches = glitchCount(c)
 		g.GlitchCalls = int64(math.Round(c.Float("glitch_s") * c.Float("rate_rps")))
 		g.GlitchP = c.Float("glitch_error_ratio")
-		steps += float64(g.GlitchCalls)
+		steps += 2 * float64(g.GlitchCalls)
 	}
 	key := tripKey{countRule(rule), g}
 	if t, ok := known[key]; ok {
@@ -93,18 +94,22 @@ func (known tripTheory) trips(c Cell, rule policies.RuleConfig, reps int) (theor
 	}
 	states, err := theory.ChainStates(key.rule)
 	if err != nil || states*steps > chainPerCall*float64(g.TotalCalls)*float64(reps) {
-		return none, false
+		return forms, false
 	}
 	chain, err := theory.NewCountChain(key.rule, theory.DefaultMaxStates)
 	if err != nil {
-		return none, false
+		return forms, false
 	}
-	t, err := chain.Glitches(g)
+	trips, err := chain.Glitches(g)
 	if err != nil {
-		return none, false
+		return forms, false
 	}
-	known[key] = t
-	return t, true
+	anyTrip, err := chain.AnyTripInGlitches(g)
+	if err != nil {
+		return forms, false
+	}
+	known[key] = tripForms{trips.Mean, anyTrip}
+	return known[key], true
 }
 
 // chainPerCall is how many transitions of the chain cost as much as one

@@ -61,16 +61,23 @@ func finiteOrNaN(v float64) float64 {
 func (p *Plan) keyColumns() []table.Column {
 	keys := []table.Column{{Name: "experiment", Doc: p.Experiment.Question()}}
 	for _, f := range p.Factors {
-		c := table.Column{Name: f.Name, Doc: f.Doc}
-		if f.label != nil {
-			c.Labels = map[string]string{}
-			for _, level := range f.Levels {
-				c.Labels[level] = f.label(level)
-			}
-		}
-		keys = append(keys, c)
+		keys = append(keys, p.column(f.Name))
 	}
 	return keys
+}
+
+// column is the key column of a factor, with its levels in words.
+func (p *Plan) column(factor string) table.Column {
+	i := slices.IndexFunc(p.Factors, func(f Factor) bool { return f.Name == factor })
+	f := p.Factors[i]
+	c := table.Column{Name: f.Name, Doc: f.Doc}
+	if f.label != nil {
+		c.Labels = map[string]string{}
+		for _, level := range f.Levels {
+			c.Labels[level] = f.label(level)
+		}
+	}
+	return c
 }
 
 func (p *Plan) keyCells(cell int) []string {

@@ -19,10 +19,10 @@ const (
 	quiet     = "quiet"     // while none is on anywhere
 )
 
-// replayBreakers are the article's six, made for high rates, and three that
-// suit a few calls per second.
+// replayBreakers are the article's six, made for high rates, and three for a few
+// calls per second, of which the last takes its thresholds from the trace.
 var replayBreakers = append(slices.Clone(articleBreakers),
-	"time-300s-20-10", "count-20-20-50-slow-300ms-50", "time-300s-20-10-slow-300ms-20")
+	"time-300s-20-10", "count-20-20-50-slow-300ms-50", "time-300s-20-3-slow-400ms-3")
 
 // A replay is a trace with the times and places in which openings are judged.
 type replay struct {
@@ -233,7 +233,7 @@ func (rp replay) detail(ctx context.Context, r *Result) ([]*table.Table, error) 
 		[]table.Column{{Name: "node"}, {Name: "injected"}},
 		[]table.Column{{Name: "start_s"}, {Name: "end_s"}, {Name: "rate_rps"}, {Name: "error_ratio"}, {Name: "latency_p90_s"}})
 	openings := table.New(p.Experiment.Name+"_openings",
-		[]table.Column{{Name: "node"}, {Name: "policy"}, {Name: "episode"}, {Name: "replication"}},
+		[]table.Column{{Name: "node"}, r.Plan.column("policy"), {Name: "episode"}, {Name: "replication"}},
 		[]table.Column{{Name: "t_s", Doc: "instant of the opening, s"}})
 	for _, node := range p.level("node") {
 		for _, s := range rp.trace.Segments(node) {

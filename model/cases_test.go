@@ -14,7 +14,6 @@ import (
 // spaced from t = 0, latencies constant, and an outcome is recorded when its
 // call ends.
 
-
 // A scenario is a hop with a breaker, and what happened in it.
 type scenario struct {
 	engine   *sim.Engine

@@ -1,7 +1,7 @@
 // Package model holds the physics of the simulated system: how requests
 // arrive, how long work takes, how nodes fail over time, and how nodes and
 // links carry requests. It asks no questions of the system; package
-// experiments does, and writes the tables. It draws nothing.
+// experiments does, and writes the tables.
 //
 // Everything here is plain data with a Validate method, plus small machines
 // made from that data. A machine is a pure function of its configuration and

@@ -99,7 +99,7 @@ func (l Law) problem() string {
 
 // Sample draws a duration, from exactly one number of r whatever the kind: two
 // laws that are sampled from equal streams stay in step.
-func (l Law) Sample(r *sim.Rand) time.Duration { return l.Quantile(r.Float64()) }
+func (l Law) Sample(r *sim.Rand) time.Duration { return l.quantile(r.Float64()) }
 
 // Quantile returns the duration below which a share u of the law lies, rounded
 // to the nearest nanosecond (a uniform one down, to stay below High), and at
@@ -110,11 +110,16 @@ func (l Law) Quantile(u float64) time.Duration {
 	if !(u >= 0 && u < 1) {
 		panic(fmt.Sprintf("model: quantile at %v of law %q, want from 0 to below 1", u, l.Kind))
 	}
+	return l.quantile(u)
+}
+
+// quantile has a pointer receiver because a copy costs more than a draw.
+func (l *Law) quantile(u float64) time.Duration {
 	switch l.Kind {
 	case Uniform:
 		return min(l.Low+time.Duration(u*float64(l.High-l.Low)), l.High-1)
 	case Exponential:
-		return nanoseconds(-float64(l.Mean) * math.Log1p(-u))
+		return nanoseconds(-float64(l.Mean) * math.Log(1-u))
 	case Lognormal:
 		// ln X is normal with variance s² = ln(1+CV²) and mean ln(Mean) - s²/2.
 		s2 := math.Log1p(l.CV * l.CV)

@@ -35,7 +35,7 @@ func pointsQuantile(points []Point, u float64) time.Duration {
 			if a == 0 {
 				return nanoseconds(share * b)
 			}
-			return min(nanoseconds(a*math.Pow(b/a, share)), high.D)
+			return min(nanoseconds(a*math.Exp(share*math.Log(b/a))), high.D)
 		}
 		low = high
 	}

@@ -140,11 +140,15 @@ func (g Generator) Trace(d sim.Draws) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	var segments []Segment
-	for s, ok := source.Next(); ok; s, ok = source.Next() {
-		if len(segments) == MaxTraceRows {
+	n := 0
+	for _, ok := source.Next(); ok; _, ok = source.Next() {
+		if n++; n > MaxTraceRows {
 			return nil, g.errorf("more than %d segments, use them one by one", MaxTraceRows)
 		}
+	}
+	segments := make([]Segment, 0, n)
+	source, _ = g.Source(d) // the same draws give the same segments
+	for s, ok := source.Next(); ok; s, ok = source.Next() {
 		segments = append(segments, s)
 	}
 	return NewTrace(segments)

@@ -2,7 +2,9 @@ package model
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -44,6 +46,20 @@ func TestReadTraceAccepts(t *testing.T) {
 		if want := mustTrace(t, tc.want...); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n got %+v\nwant %+v", tc.name, got, want)
 		}
+	}
+}
+
+// The file that the examples' README shows is one.
+func TestReadTraceOfReadme(t *testing.T) {
+	text, err := os.ReadFile("../examples/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\nstart_s,")
+	block, _, _ := strings.Cut("start_s,"+rest, "```")
+	trace, err := ReadTrace("README.md", strings.NewReader(block))
+	if err != nil || trace.Len() != 3 || trace.End() != 20*time.Minute {
+		t.Errorf("%+v, %v", trace, err)
 	}
 }
 
@@ -139,17 +155,21 @@ func (e endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestReadTraceRefusesGiants(t *testing.T) {
+func TestReadTraceRefusesTooManyRows(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads hundreds of megabytes")
+		t.Skip("reads half a million rows")
 	}
-	for _, tc := range []struct{ line, want string }{
-		{"0,1,db,0" + strings.Repeat(" ", 4000) + "\n", "x.csv: longer than 256 MiB, want a shorter trace or longer segments"},
-		{"0,1,db,0\n", "x.csv:1048578: more than 1048576 rows, want a shorter trace or longer segments"},
-	} {
-		_, err := ReadTrace("x.csv", io.MultiReader(strings.NewReader("start_s,end_s,node,error_ratio\n"), endless{tc.line}))
-		if err == nil || err.Error() != tc.want {
-			t.Errorf("endless %.20q: error %v, want %s", tc.line, err, tc.want)
+	_, err := ReadTrace("x.csv", io.MultiReader(strings.NewReader("start_s,end_s,node,error_ratio\n"), endless{"0,1,db,0\n"}))
+	if want := "x.csv:524290: more than 524288 rows, want a shorter trace or longer segments"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestLimitedReader(t *testing.T) {
+	for limit, want := range map[int64]string{5: "<nil>", 4: "longer than 256 MiB, want a shorter trace or longer segments"} {
+		_, err := io.ReadAll(&limitedReader{r: strings.NewReader("12345"), left: limit})
+		if got := fmt.Sprint(err); got != want {
+			t.Errorf("5 bytes, limit %d: error %s, want %s", limit, got, want)
 		}
 	}
 }

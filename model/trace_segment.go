@@ -69,7 +69,7 @@ func (c Condition) Capacity() float64 { return c.CapacityFactor.Or(1) }
 // lowest it is uniform, between two it is uniform on the logarithmic scale,
 // and nothing above the highest is made up. The mean does not enter; on the
 // 780 records of examples/petshop-high.csv the law's own mean differs from
-// the reported one by 7 % (median; +1 % with its sign), least among the
+// the reported one by 7.5 % (median; +1 % with its sign), least among the
 // interpolations tried, by more where the latencies have two separate modes.
 // The mean alone, or one quantile alone, gives an exponential law with it, the
 // least assuming one (Jaynes 1957); if it is 0 the law is constant.

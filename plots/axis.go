@@ -99,11 +99,11 @@ func (a Axis) check(e extent) error {
 		return fmt.Errorf("value %v, want at most %g in size", max(-e.lo, e.hi, -lo, hi), largest)
 	case a.Kind != Linear && e.positive < 1/largest:
 		return fmt.Errorf("value %v, want 0 or at least %g", e.positive, 1/largest)
-	case lo < hi && hi-lo < 1e-12*max(-lo, hi):
+	case lo < hi && hi-lo < max(1e-12*max(-lo, hi), 1/largest):
 		return fmt.Errorf("range %v to %v, want it wider", lo, hi)
 	}
 	for _, t := range a.Ticks {
-		if math.IsNaN(t) || math.IsInf(t, 0) || a.Kind == Log && t <= 0 || a.Kind == LogZero && t < 0 {
+		if !(math.Abs(t) <= largest) || a.Kind == Log && t <= 0 || a.Kind == LogZero && t < 0 {
 			return fmt.Errorf("tick %v, want finite, and above 0 on a logarithmic axis", t)
 		}
 	}
@@ -124,7 +124,7 @@ func (a Axis) limits(e extent) (lo, hi float64) {
 	if e.least >= 0 {
 		lo = 0 // the end of an interval does not make a count negative
 	}
-	if lo == hi {
+	if hi-lo < 1/largest {
 		hi = lo + 1
 	}
 	return lo, hi

@@ -57,7 +57,7 @@ func (m Bars) draw(f *frame, l layer) {
 			f.rect(c, vg.Rectangle{Min: vg.Point{X: from, Y: y - half}, Max: vg.Point{X: max(to, from+px), Y: y + half}})
 		case texts:
 			t.color = white
-			if b.Pale || contrast(b.Style.color()) < 3 {
+			if b.Pale || contrast(b.Style.color()) < 4.5 {
 				t.color = ink
 			}
 			if t.width(b.Label)+labelGap <= to-from {

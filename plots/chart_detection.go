@@ -77,7 +77,7 @@ func delayPhrase(l Line) string {
 	var never []string
 	for i, y := range l.Y {
 		if math.IsInf(y, 1) {
-			never = append(never, Number(l.X[i], 3)+"/s")
+			never = append(never, compact(l.X[i], 3)+"/s")
 			continue
 		}
 		if first < 0 {
@@ -90,9 +90,9 @@ func delayPhrase(l Line) string {
 		return name + " never opens"
 	}
 	text := fmt.Sprintf("%s notices after %s s at %s/s and %s s at %s/s", name,
-		Number(l.Y[first], 3), Number(l.X[first], 3), Number(l.Y[last], 3), Number(l.X[last], 3))
+		compact(l.Y[first], 3), compact(l.X[first], 3), compact(l.Y[last], 3), compact(l.X[last], 3))
 	if hi < 2*lo {
-		text = fmt.Sprintf("%s needs %s to %s s at any rate", name, Number(lo, 1), Number(hi, 1))
+		text = fmt.Sprintf("%s needs %s to %s s at any rate", name, compact(lo, 1), compact(hi, 1))
 	}
 	if len(never) > 0 {
 		text += " but never opens at " + strings.Join(never, ", ")

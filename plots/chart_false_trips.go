@@ -69,7 +69,7 @@ func tripsFigure(summary *table.Table, g group) *Figure {
 				ref.X, ref.Y = append(ref.X, v), append(ref.Y, float64(i))
 			}
 			anyTrip = append(anyTrip, Number(summary.Value(r, "any_false_trip_ratio_mean"), 2))
-			refused = append(refused, Number(100*summary.Value(r, "good_refused_ratio_mean"), 2)+" %")
+			refused = append(refused, compact(100*summary.Value(r, "good_refused_ratio_mean"), 2)+" %")
 			delay = append(delay, outageDelay(summary, g, policy))
 		}
 		p.Marks = []Mark{e}
@@ -109,7 +109,7 @@ func outageDelay(summary *table.Table, g group, policy string) string {
 			continue
 		}
 		if v := summary.Value(r, "detection_delay_s_mean"); !math.IsNaN(v) {
-			return Number(v, 2)
+			return compact(v, 2)
 		}
 		return "never"
 	}
@@ -138,7 +138,7 @@ func tripsTitle(summary *table.Table, g group, live bool) string {
 		}
 	}
 	if live && refused > 0 {
-		return fmt.Sprintf("A breaker that opens for nothing is an outage of its own: %s refuses %s %% of the good calls", loudest, Number(100*refused, 1))
+		return fmt.Sprintf("A breaker that opens for nothing is an outage of its own: %s refuses %s %% of the good calls", loudest, compact(100*refused, 1))
 	}
 	quiet, best, delay := 0, "", math.Inf(1)
 	for _, p := range order {
@@ -154,7 +154,7 @@ func tripsTitle(summary *table.Table, g group, live bool) string {
 	}
 	text := fmt.Sprintf("%d of %d breakers never trip for nothing in %s h", quiet, len(order), hours)
 	if best != "" {
-		text += fmt.Sprintf("; the fastest of them, %s, needs %s s to notice an outage", best, Number(delay, 2))
+		text += fmt.Sprintf("; the fastest of them, %s, needs %s s to notice an outage", best, compact(delay, 2))
 	}
 	return text
 }
@@ -171,7 +171,7 @@ func shortName(label string) string {
 // twoLines breaks a policy's label behind its window.
 func twoLines(label string) string { return strings.Replace(label, ", ", "\n", 1) }
 
-func percent(ratio string) string { return Number(100*number(ratio), 2) }
+func percent(ratio string) string { return compact(100*number(ratio), 2) }
 
 func orZero(v float64) float64 {
 	if math.IsNaN(v) {

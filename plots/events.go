@@ -44,6 +44,7 @@ func (e Events) draw(f *frame, l layer) {
 				continue
 			}
 			at.Y = f.y.at(e.Rows[i])
+			s.Size = min(float64(e.Style.radius()/px), float64(f.y.unit()/px)*0.24) // ticks end within their row
 		}
 		switch {
 		case l == lines && e.Drop && e.Rows == nil:

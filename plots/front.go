@@ -90,9 +90,9 @@ func (m Front) draw(f *frame, l layer) {
 	f.line(pale, first, vg.Point{X: first.X, Y: edge})
 	f.line(pale, last, vg.Point{X: f.area.Max.X, Y: last.Y})
 	f.line(s, pts...)
-	f.claimLine(first, vg.Point{X: first.X, Y: edge})
-	f.claimLine(last, vg.Point{X: f.area.Max.X, Y: last.Y})
+	f.taken = append(f.taken, alongside(first, vg.Point{X: first.X, Y: edge}),
+		alongside(last, vg.Point{X: f.area.Max.X, Y: last.Y}))
 	for i := 1; i < len(pts); i++ {
-		f.claimLine(pts[i-1], pts[i])
+		f.taken = append(f.taken, alongside(pts[i-1], pts[i]))
 	}
 }

@@ -45,6 +45,9 @@ func (p pen) glyph(s Style, at vg.Point) {
 	r, col := s.radius(), s.color()
 	if arms, ok := crossings[s.Glyph]; ok {
 		for _, w := range []stroke{{white, hollowWidth + 2*haloWidth, nil}, {col, hollowWidth, nil}} {
+			if w.color == white && s.Glyph == Tick {
+				continue // ticks stand close; a rim would hide their neighbours
+			}
 			for _, arm := range arms {
 				if arm[0] != arm[1] {
 					p.line(w, at.Add(arm[0].Scale(r)), at.Add(arm[1].Scale(r)))

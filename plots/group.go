@@ -127,3 +127,12 @@ func capital(s string) string {
 
 // plainText is a level in prose.
 func plainText(level string) string { return strings.ReplaceAll(level, "-", " ") }
+
+// compact is a number with at most the given decimals.
+func compact(v float64, decimals int) string {
+	text := Number(v, decimals)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}

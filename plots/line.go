@@ -67,17 +67,22 @@ func (l Line) runs(f *frame) [][]vg.Point {
 		}
 		at := vg.Point{X: f.x.at(l.X[i]), Y: f.y.at(l.Y[i])}
 		if n := len(run); l.Step && n > 0 && run[n-1].Y != at.Y {
-			run = append(run, vg.Point{X: at.X, Y: run[n-1].Y})
+			run = join(run, vg.Point{X: at.X, Y: run[n-1].Y})
 		}
-		if n := len(run); n > 1 && run[n-2].Y == at.Y && run[n-1].Y == at.Y {
-			run = run[:n-1] // on a level line only the ends matter
-		}
-		run = append(run, at)
+		run = join(run, at)
 	}
 	if run != nil {
 		out = append(out, run)
 	}
 	return out
+}
+
+// join appends a point; of a level stretch only the ends are kept.
+func join(run []vg.Point, at vg.Point) []vg.Point {
+	if n := len(run); n > 1 && run[n-2].Y == at.Y && run[n-1].Y == at.Y {
+		run = run[:n-1]
+	}
+	return append(run, at)
 }
 
 // drawTies draws dots from each value in the strip to its finite neighbours.

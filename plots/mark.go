@@ -38,10 +38,11 @@ type frame struct {
 	area   vg.Rectangle // between the axes, strips included
 	ax, ay axis
 	x, y   scale
-	ends   []endLabel   // labels beside the right edge
-	notes  []pointLabel // labels around points
-	taken  []vg.Rectangle
-	open   vg.Point // the direction in which there is room for labels
+	ends   []endLabel     // labels beside the right edge
+	notes  []pointLabel   // labels around points
+	taken  []vg.Rectangle // where no label may be
+	busy   []vg.Rectangle // where one had better not be
+	open   vg.Point       // the direction in which there is room for labels
 
 	eventRoom vg.Length // between the data area and the labels of spans
 }

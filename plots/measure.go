@@ -8,8 +8,8 @@ import (
 )
 
 // measure returns the width of a line of text. Pairs are kerned, except of two
-// digits: numbers below each other must line up, and Liberation Sans draws 11
-// together.
+// digits and around spaces: numbers below each other must line up, but
+// Liberation Sans draws 11 together, and words must stay apart.
 func measure(f font.Face, s string) vg.Length {
 	var buf sfnt.Buffer
 	em := fixed.Int26_6(f.Face.UnitsPerEm())
@@ -35,6 +35,8 @@ func measure(f font.Face, s string) vg.Length {
 }
 
 // kerned reports whether two neighbours may be moved closer.
-func kerned(a, b rune) bool { return !digit(a) || !digit(b) }
+func kerned(a, b rune) bool {
+	return a != ' ' && b != ' ' && !(digit(a) && digit(b))
+}
 
 func digit(r rune) bool { return '0' <= r && r <= '9' }

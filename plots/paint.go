@@ -109,11 +109,16 @@ func (c *cell) paintY(f *frame) {
 		}
 		at.X = c.area.Min.X - c.left
 		first, rest, two := strings.Cut(t.label, "\n")
+		name, sub := rowStyle, rowSubStyle
+		room := f.y.unit() // low rows have small names
 		if two {
-			f.middle(rowSubStyle, at.Sub(vg.Point{Y: 0.58 * rowSubStyle.line()}), left, rest)
-			at.Y += 0.48 * rowStyle.line()
+			room *= 0.5
+			sub.size = min(sub.size, 0.9*room)
+			f.middle(sub, at.Sub(vg.Point{Y: min(0.58*sub.line(), 0.5*room)}), left, rest)
+			at.Y += min(0.48*name.line(), 0.5*room)
 		}
-		f.middle(rowStyle, at, left, first)
+		name.size = min(name.size, 0.9*room)
+		f.middle(name, at, left, first)
 	}
 }
 

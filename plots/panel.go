@@ -80,13 +80,31 @@ func (c *cell) resolve(w, h vg.Length) error {
 		return fmt.Errorf("%s: no data, want at least one value on each axis", c.name)
 	}
 	var err error
-	if c.ax, err = c.X.resolve(c.ex, max(2, int(w/(105*px))), c.scattered()); err != nil {
-		return fmt.Errorf("%s: x axis: %w", c.name, err)
+	room := tickRoomX
+	if c.X.Kind != Linear {
+		room = tickRoomLog
 	}
-	if c.ay, err = c.Y.resolve(c.ey, max(2, int(h/(58*px))), true); err != nil {
+	for n := int(w / room); ; n-- {
+		if c.ax, err = c.X.resolve(c.ex, max(2, n), c.scattered()); err != nil {
+			return fmt.Errorf("%s: x axis: %w", c.name, err)
+		}
+		if n <= 2 || c.ax.width() <= w {
+			break
+		}
+	}
+	n := max(2, int(h/tickRoomY), min(3, int(h/(28*px)))) // low panels may be denser
+	if c.ay, err = c.Y.resolve(c.ey, n, true); err != nil {
 		return fmt.Errorf("%s: y axis: %w", c.name, err)
 	}
 	return nil
+}
+
+// width returns the room that the labels of a horizontal axis need.
+func (a axis) width() (w vg.Length) {
+	for _, t := range a.ticks {
+		w += tickStyle.width(t.label) + 2*tickGap
+	}
+	return w
 }
 
 // scattered reports whether the panel has marks without order along x: its x

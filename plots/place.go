@@ -26,7 +26,7 @@ func (f *frame) drawNotes() {
 	for i, n := range f.notes {
 		boxes[i] = spot{at: n.at, radius: n.radius, w: noteStyle.width(n.text), h: noteStyle.size}
 	}
-	for i, r := range placeLabels(boxes, f.taken, f.area, directions(f.open)) {
+	for i, r := range placeLabels(boxes, f.taken, f.busy, f.area, directions(f.open)) {
 		if r.Max == r.Min {
 			continue
 		}
@@ -37,6 +37,7 @@ func (f *frame) drawNotes() {
 		if tie := nearest(r, n.at); hypot(tie.Sub(n.at)) > n.radius+farther {
 			f.line(stroke{color: tint(n.color, 0x99), width: hairline}, n.at, tie)
 		}
+		f.rect(tint(white, plateAlpha), r)
 		f.middle(t, mid, left, n.text)
 	}
 }
@@ -71,24 +72,34 @@ func directions(open vg.Point) []vg.Point {
 var gaps = []vg.Length{5 * px, 12 * px, 22 * px, 36 * px, 54 * px, 76 * px}
 
 // placeLabels returns a rectangle for each label, or an empty one where there
-// is no room: inside bounds, apart from each other and from what is taken.
-func placeLabels(labels []spot, taken []vg.Rectangle, bounds vg.Rectangle, tries []vg.Point) []vg.Rectangle {
-	taken = append([]vg.Rectangle(nil), taken...)
+// is no room: inside bounds, apart from each other and from what is taken, and
+// apart from what is busy if there is a place for that.
+func placeLabels(labels []spot, taken, busy []vg.Rectangle, bounds vg.Rectangle, tries []vg.Point) []vg.Rectangle {
+	taken = slices.Clone(taken)
 	out := make([]vg.Rectangle, len(labels))
 	for i, l := range labels {
-	search:
-		for _, gap := range gaps {
-			for _, d := range tries {
-				r := l.rect(d, gap)
-				if inside(r, bounds) && !hits(r, taken) {
-					out[i] = r
-					taken = append(taken, r)
-					break search
-				}
+		for _, avoid := range [][]vg.Rectangle{busy, nil} {
+			if r, ok := l.search(taken, avoid, bounds, tries); ok {
+				out[i] = r
+				taken = append(taken, r)
+				break
 			}
 		}
 	}
 	return out
+}
+
+// search returns the nearest free rectangle for a label.
+func (l spot) search(taken, busy []vg.Rectangle, bounds vg.Rectangle, tries []vg.Point) (vg.Rectangle, bool) {
+	for _, gap := range gaps {
+		for _, d := range tries {
+			r := l.rect(d, gap)
+			if inside(r, bounds) && !hits(r, taken) && !hits(r, busy) {
+				return r, true
+			}
+		}
+	}
+	return vg.Rectangle{}, false
 }
 
 // rect returns the rectangle of a label in a direction.
@@ -125,11 +136,10 @@ func nearest(r vg.Rectangle, p vg.Point) vg.Point {
 	}
 }
 
-// claimLine keeps labels away from a line.
-func (f *frame) claimLine(a, b vg.Point) {
-	r := vg.Rectangle{
+// alongside returns the surroundings of an upright or level line.
+func alongside(a, b vg.Point) vg.Rectangle {
+	return vg.Rectangle{
 		Min: vg.Point{X: min(a.X, b.X) - 2*px, Y: min(a.Y, b.Y) - 2*px},
 		Max: vg.Point{X: max(a.X, b.X) + 2*px, Y: max(a.Y, b.Y) + 2*px},
 	}
-	f.taken = append(f.taken, r)
 }

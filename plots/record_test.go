@@ -16,6 +16,7 @@ type recorder struct {
 	color  color.NRGBA
 	width  vg.Length
 	dashes []vg.Length
+	offset vg.Length
 }
 
 // recorded is one thing drawn: its outline and its look.
@@ -26,6 +27,7 @@ type recorded struct {
 	color  color.NRGBA
 	width  vg.Length
 	dashes []vg.Length
+	offset vg.Length
 	path   vg.Path
 }
 
@@ -33,7 +35,7 @@ func (r *recorder) SetColor(c color.Color) {
 	r.color = color.NRGBAModel.Convert(c).(color.NRGBA)
 }
 func (r *recorder) SetLineWidth(w vg.Length)               { r.width = w }
-func (r *recorder) SetLineDash(d []vg.Length, _ vg.Length) { r.dashes = d }
+func (r *recorder) SetLineDash(d []vg.Length, o vg.Length) { r.dashes, r.offset = d, o }
 func (r *recorder) Stroke(p vg.Path)                       { r.lines = append(r.lines, r.shape(p)) }
 func (r *recorder) Fill(p vg.Path)                         { r.fills = append(r.fills, r.shape(p)) }
 func (r *recorder) FillString(f font.Face, at vg.Point, s string) {
@@ -44,7 +46,7 @@ func (r *recorder) FillString(f font.Face, at vg.Point, s string) {
 }
 
 func (r *recorder) shape(p vg.Path) recorded {
-	out := recorded{color: r.color, width: r.width, dashes: r.dashes, path: p}
+	out := recorded{color: r.color, width: r.width, dashes: r.dashes, offset: r.offset, path: p}
 	for i, c := range p {
 		if c.Type == vg.CloseComp {
 			continue

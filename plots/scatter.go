@@ -35,6 +35,10 @@ func (s Scatter) extend(x, y *extent) {
 
 func (s Scatter) draw(f *frame, l layer) {
 	bar := stroke{color: tint(s.Style.color(), 0x80), width: 1.5 * px}
+	whisker := func(a, b vg.Point) {
+		f.line(bar, a, b)
+		f.busy = append(f.busy, alongside(a, b))
+	}
 	for i := range s.X {
 		at, ok := f.at(s.X[i], s.Y[i])
 		if !ok {
@@ -43,10 +47,10 @@ func (s Scatter) draw(f *frame, l layer) {
 		switch l {
 		case lines:
 			if s.XLo != nil && s.XLo[i] <= s.XHi[i] {
-				f.line(bar, vg.Point{X: f.boundX(s.XLo[i]), Y: at.Y}, vg.Point{X: f.boundX(s.XHi[i]), Y: at.Y})
+				whisker(vg.Point{X: f.boundX(s.XLo[i]), Y: at.Y}, vg.Point{X: f.boundX(s.XHi[i]), Y: at.Y})
 			}
 			if s.YLo != nil && s.YLo[i] <= s.YHi[i] {
-				f.line(bar, vg.Point{X: at.X, Y: f.boundY(s.YLo[i])}, vg.Point{X: at.X, Y: f.boundY(s.YHi[i])})
+				whisker(vg.Point{X: at.X, Y: f.boundY(s.YLo[i])}, vg.Point{X: at.X, Y: f.boundY(s.YHi[i])})
 			}
 		case points:
 			f.glyph(s.Style.at(s.X[i], s.Y[i]), at)

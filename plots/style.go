@@ -106,6 +106,7 @@ const (
 	bandAlpha   = 0x3A // confidence band: a tint of its line
 	spreadAlpha = 0x4D // mean ± standard deviation
 	dropAlpha   = 0x66 // the line below an event mark
+	plateAlpha  = 0xB4 // white behind a name among the data
 )
 
 // Sizes of text.
@@ -126,7 +127,10 @@ const (
 	bodyGap     = 20 * px // below the header, above the footnote
 	panelGapX   = 30 * px // between small multiples
 	panelGapY   = 22 * px
-	tickGap     = 9 * px // from a tick label to the data area
+	tickGap     = 9 * px  // from a tick label to the data area
+	tickRoomX   = 95 * px // from tick to tick, at least
+	tickRoomLog = 62 * px // the same, on a logarithmic axis
+	tickRoomY   = 56 * px // the same, upwards
 	labelGap    = 12 * px
 	headGap     = 13 * px // from a heading down to the data area
 	columnGap   = 26 * px // between columns of text beside the rows

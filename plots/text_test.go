@@ -28,7 +28,7 @@ func TestWrap(t *testing.T) {
 
 func TestFitShrinksBeforeItOverflows(t *testing.T) {
 	style := textStyle{size: titleSize, bold: true}
-	long := strings.Repeat("a long finding ", 13)
+	long := strings.Repeat("a long finding ", 15)
 	if s, lines := style.fit("short", 800, 2); s.size != titleSize || len(lines) != 1 {
 		t.Errorf("short text in size %v on %d lines, want %v on 1", s.size, len(lines), titleSize)
 	}

@@ -2,7 +2,6 @@ package plots
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -63,7 +62,7 @@ func decimals(step float64) int {
 // linearTicks returns the multiples of a nice step in [lo, hi], about n.
 func linearTicks(lo, hi float64, n int) []float64 {
 	step := niceStep(hi-lo, n)
-	first, last := math.Ceil(lo/step-1e-9), math.Floor(hi/step+1e-9)
+	first, last := math.Ceil(lo/step-1e-9)+0, math.Floor(hi/step+1e-9)
 	d := decimals(step)
 	var ticks []float64
 	for i := first; i <= last; i++ {
@@ -74,9 +73,9 @@ func linearTicks(lo, hi float64, n int) []float64 {
 	return ticks
 }
 
-// loosen widens [lo, hi] to multiples of the nice step of about n ticks.
+// loosen widens [lo, hi] to multiples of half the nice step of about n ticks.
 func loosen(lo, hi float64, n int) (float64, float64) {
-	step := niceStep(hi-lo, n)
+	step := niceStep(hi-lo, n) / 2
 	return math.Floor(lo/step+1e-9) * step, math.Ceil(hi/step-1e-9) * step
 }
 
@@ -157,9 +156,4 @@ func label(values []float64, format func(float64) string, equal bool) []tick {
 		ticks[i] = tick{v, format(v)}
 	}
 	return ticks
-}
-
-// span returns the least and the greatest value.
-func span(values []float64) (lo, hi float64) {
-	return slices.Min(values), slices.Max(values)
 }

@@ -97,7 +97,7 @@ func TestTicksProperties(t *testing.T) {
 			t.Fatalf("%d ticks, want at most %d", len(ticks), max(n, 2)+1)
 		}
 		for i, k := range ticks {
-			slack := 1e-9 * max(math.Abs(lo), math.Abs(hi))
+			slack := 2e-9 * max(math.Abs(lo), math.Abs(hi), niceStep(hi-lo, n))
 			if k.value < lo-slack || k.value > hi+slack {
 				t.Fatalf("tick %v outside [%v, %v]", k.value, lo, hi)
 			}

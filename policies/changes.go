@@ -1,7 +1,7 @@
 package policies
 
 // lock and unlock guard everything that changes. Whoever unlocks delivers the
-// changes that were made.
+// changes of state that were made.
 func (b *Breaker) lock() {
 	if !b.unshared {
 		b.mu.Lock()
@@ -22,10 +22,11 @@ func (b *Breaker) mutexUnlock() {
 	}
 }
 
-// changes queues state changes for OnChange, so that it is called outside the
-// lock and still for one change at a time, in order.
+// changes is the queue between the lock and OnChange, which is called outside
+// the lock and still for one change at a time, in order.
 type changes struct {
 	queue      []Change
+	told       int // changes at the head of the queue that are done with
 	delivering bool
 }
 
@@ -34,6 +35,17 @@ func (c *changes) add(change Change) { c.queue = append(c.queue, change) }
 // pending reports whether someone must deliver: there is a change, and nobody
 // delivers already.
 func (c *changes) pending() bool { return len(c.queue) > 0 && !c.delivering }
+
+// next takes the oldest change out of the queue.
+func (c *changes) next() Change {
+	change := c.queue[c.told]
+	c.told++
+	if 2*c.told >= len(c.queue) {
+		c.queue = c.queue[:copy(c.queue, c.queue[c.told:])]
+		c.told = 0
+	}
+	return change
+}
 
 // deliver hands the queued changes to OnChange. A change that OnChange itself
 // brings about, or another goroutine meanwhile, joins the queue.
@@ -44,19 +56,17 @@ func (b *Breaker) deliver() {
 		return
 	}
 	b.changes.delivering = true
-	defer func() { // with the lock held, unless OnChange panicked
+	defer func() {
 		b.changes.delivering = false
 		b.mutexUnlock()
 	}()
 	for len(b.changes.queue) > 0 {
-		c := b.changes.queue[0]
-		b.changes.queue = append(b.changes.queue[:0], b.changes.queue[1:]...)
-		b.callback(c)
+		b.tell(b.changes.next())
 	}
 }
 
-// callback calls OnChange without the lock and returns with it.
-func (b *Breaker) callback(c Change) {
+// tell calls OnChange without the lock and returns with it, also by a panic.
+func (b *Breaker) tell(c Change) {
 	b.mutexUnlock()
 	defer b.lock()
 	b.onChange(c)

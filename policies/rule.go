@@ -27,8 +27,8 @@ type RuleConfig struct {
 	SlowAfter time.Duration
 }
 
-// Validate reports the first field that makes no sense. A count window
-// smaller than MinCalls does make sense: see EffectiveMinCalls.
+// Validate reports the first field that makes no sense. A minimum above what
+// the window can hold is capped, not refused: see EffectiveMinCalls.
 func (c RuleConfig) Validate() error {
 	if err := c.Window.Validate(); err != nil {
 		return err
@@ -61,11 +61,11 @@ func validRate(name string, rate float64) error {
 	return fmt.Errorf("policies: rule: %s %v, want above 0 and at most 1, or 0 for none", name, rate)
 }
 
-// EffectiveMinCalls is MinCalls, or the size of a count window that is
-// smaller: a window of 5 never holds 10 outcomes.
+// EffectiveMinCalls is MinCalls, or the most calls that the window can hold
+// if that is less: a count window of 5 never holds 10 outcomes.
 func (c RuleConfig) EffectiveMinCalls() int {
-	if k, err := c.Window.lookup(); err == nil && k.capacity != nil {
-		return min(c.MinCalls, k.capacity(c.Window))
+	if most, ok := c.Window.most(); ok {
+		return min(c.MinCalls, most)
 	}
 	return c.MinCalls
 }

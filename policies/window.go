@@ -16,8 +16,9 @@ const (
 	CountWindow WindowKind = "count"
 	// TimeWindow holds every outcome younger than Length: an outcome leaves
 	// at the instant it is Length old, so the window is (now-Length, now].
-	// It keeps 8 bytes for each call in it (16 while it has just grown), and
-	// the memory of its busiest moment; where that is too much, take buckets.
+	// It keeps 8 to 16 bytes for each call in it, and the memory of its
+	// busiest moment; where a surge could make that too much, set MaxCalls or
+	// take buckets.
 	TimeWindow WindowKind = "time"
 	// BucketWindow cuts the clock into slices of Length/Buckets, starting at
 	// the clock's origin, and holds the current slice and the Buckets-1
@@ -27,7 +28,8 @@ const (
 )
 
 // Limits on sizes, so that a slip of the pen cannot exhaust the memory. The
-// largest count window takes 4 MiB, the most buckets 2.5 MiB.
+// largest count window takes 4 MiB, the most buckets 2 MiB, a time window
+// bounded by the largest MaxCalls 256 MiB.
 const (
 	maxCalls   = 1 << 24
 	maxBuckets = 1 << 16
@@ -41,6 +43,11 @@ type WindowConfig struct {
 	Calls   int           // count: outcomes held, 1 to 16,777,216
 	Length  time.Duration // time and buckets: age at which an outcome leaves, 1 ns to 8760 h
 	Buckets int           // buckets: number of slices, 1 to 65,536; must divide Length
+
+	// MaxCalls bounds the memory of a time window: the most outcomes held, up
+	// to 16,777,216. When there are more, the oldest leave early, and the
+	// window is no longer as long as it says. 0 means no bound.
+	MaxCalls int
 }
 
 // A windowKind is one entry of the table of kinds: a new kind of window is
@@ -56,7 +63,7 @@ type windowKind struct {
 
 var windowKinds = []windowKind{
 	{kind: CountWindow, validate: validateCount, make: newCountWindow, capacity: callsOf},
-	{kind: TimeWindow, validate: validateTime, make: newTimeWindow, clocked: true},
+	{kind: TimeWindow, validate: validateTime, make: newTimeWindow, clocked: true, capacity: maxCallsOf},
 	{kind: BucketWindow, validate: validateBuckets, make: newBucketWindow, clocked: true, slice: sliceOf},
 }
 
@@ -80,6 +87,24 @@ func (c WindowConfig) Validate() error {
 		return err
 	}
 	return k.validate(c)
+}
+
+// most returns how many calls a window can hold, and false if any number.
+func (c WindowConfig) most() (int, bool) {
+	k, err := c.lookup()
+	if err != nil || k.capacity == nil {
+		return 0, false
+	}
+	calls := k.capacity(c)
+	return calls, calls > 0
+}
+
+// validateLength is shared by the kinds that have a length.
+func (c WindowConfig) validateLength() error {
+	if c.Length < 1 || c.Length > maxLength {
+		return fmt.Errorf("policies: %s window: length %v, want 1ns to %v", c.Kind, c.Length, maxLength)
+	}
+	return nil
 }
 
 // Counts are the figures of a window: outcomes held, and how many of them

@@ -8,7 +8,7 @@ import (
 )
 
 func validateBuckets(c WindowConfig) error {
-	if err := validateTime(c); err != nil {
+	if err := c.validateLength(); err != nil {
 		return err
 	}
 	if c.Buckets < 1 || c.Buckets > maxBuckets {

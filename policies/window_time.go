@@ -6,11 +6,16 @@ import (
 )
 
 func validateTime(c WindowConfig) error {
-	if c.Length < 1 || c.Length > maxLength {
-		return fmt.Errorf("policies: %s window: length %v, want 1ns to %v", c.Kind, c.Length, maxLength)
+	if err := c.validateLength(); err != nil {
+		return err
+	}
+	if c.MaxCalls < 0 || c.MaxCalls > maxCalls {
+		return fmt.Errorf("policies: time window: at most %d calls, want 0 for any number, or 1 to %d", c.MaxCalls, maxCalls)
 	}
 	return nil
 }
+
+func maxCallsOf(c WindowConfig) int { return c.MaxCalls }
 
 // A timeWindow is a ring of instants in the order of recording, each packed
 // with its entry into one word. Places are counted up for ever and masked
@@ -23,6 +28,8 @@ type timeWindow struct {
 	ring     []int64 // (instant-base)<<entryBits | entry; the length is a power of two
 	oldest   uint64  // place of the oldest outcome held
 	next     uint64  // place of the next outcome
+	room     uint64  // outcomes that fit: the length of the ring, or most
+	most     uint64
 	length   int64
 	base     int64
 	last     int64 // latest instant seen
@@ -32,12 +39,23 @@ type timeWindow struct {
 }
 
 const (
-	maxOffset  = 1 << (62 - entryBits)
-	firstPlace = 16 // length of a new ring
+	maxOffset   = 1 << (62 - entryBits)
+	firstPlaces = 16 // length of a new ring
 )
 
 func newTimeWindow(c WindowConfig, l limits) window {
-	return &timeWindow{limits: l, ring: make([]int64, firstPlace), length: int64(c.Length), last: math.MinInt64}
+	w := &timeWindow{
+		ring:   make([]int64, firstPlaces),
+		most:   math.MaxUint64,
+		length: int64(c.Length),
+		last:   math.MinInt64,
+		limits: l,
+	}
+	if c.MaxCalls > 0 {
+		w.most = uint64(c.MaxCalls)
+	}
+	w.room = min(firstPlaces, w.most)
+	return w
 }
 
 // record contains the loop of expire once more, in one piece, because a
@@ -63,7 +81,7 @@ func (w *timeWindow) record(now int64, e entry) bool {
 		}
 	}
 	w.oldest = oldest
-	if next-oldest == uint64(len(ring)) || offset >= maxOffset || oldest == next && offset != 0 {
+	if next-oldest == w.room || offset >= maxOffset || oldest == next && offset != 0 {
 		w.makeRoom(now)
 		return w.record(now, e)
 	}
@@ -81,6 +99,9 @@ func (w *timeWindow) makeRoom(now int64) {
 		w.base = now
 	case now-w.base >= maxOffset:
 		w.rebase()
+	case w.room == w.most:
+		w.forget(entry(w.ring[w.oldest&uint64(len(w.ring)-1)] & entryMask))
+		w.oldest++
 	default:
 		w.grow()
 	}
@@ -124,6 +145,7 @@ func (w *timeWindow) grow() {
 	for p := w.oldest; p != w.next; p++ {
 		w.ring[p&uint64(len(w.ring)-1)] = old[p&uint64(len(old)-1)]
 	}
+	w.room = min(uint64(len(w.ring)), w.most)
 }
 
 // rebase makes the oldest instant held the base.

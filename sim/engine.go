@@ -59,24 +59,46 @@ func (e *Engine) Pending() int { return int(e.seq - e.fired - e.cancelled) }
 // Events due at the same instant run in the order they were scheduled. An event
 // at MaxTime is never due. At panics if t is before Now.
 func (e *Engine) At(t Time, h Handler, ev Event) Timer {
-	if t < e.now {
-		panic(fmt.Sprintf("sim: At(%v) before Now (%v)", t, e.now))
-	}
-	i, gen := e.hold(h, ev)
-	x := entry{t, uint64(gen)<<32 | uint64(i)}
-	if t < e.front.limit && e.front.n < frontCap {
-		e.front.insert(x)
-		return Timer{i, gen, inQueue}
-	}
-	return Timer{i, gen, e.insert(x)}
+	return e.schedule(t, 0, h, ev)
 }
 
-// hold puts an event into a slot and counts it.
-func (e *Engine) hold(h Handler, ev Event) (i, gen uint32) {
-	i = e.slots.free
-	if i == 0 {
-		i = e.slots.grow()
+// After schedules ev for h at Now + d; a sum that does not fit in a Time is
+// never. It panics if d is negative, as At does.
+func (e *Engine) After(d time.Duration, h Handler, ev Event) Timer {
+	return e.schedule(e.now+Time(d), d, h, ev)
+}
+
+// schedule is At and After in one, so that both are inlined. For After, t may
+// have overflowed, and d tells.
+func (e *Engine) schedule(t Time, d time.Duration, h Handler, ev Event) Timer {
+	if t < e.now {
+		t = e.early(t, d)
 	}
+	if e.slots.free == 0 {
+		e.slots.grow()
+	}
+	x := entry{t, e.hold(h, ev)}
+	if t < e.front.limit && e.front.n < frontCap {
+		e.front.insert(x)
+		return Timer{x.id, inQueue}
+	}
+	return Timer{x.id, e.insert(x)}
+}
+
+// early returns the instant meant by a t before Now, or panics.
+//
+//go:noinline
+func (e *Engine) early(t Time, d time.Duration) Time {
+	if d > 0 {
+		return MaxTime
+	}
+	panic(fmt.Sprintf("sim: At(%v) before Now (%v)", t, e.now))
+}
+
+// hold counts an event, puts it into a free slot, of which there must be one,
+// and returns the id of its entry.
+func (e *Engine) hold(h Handler, ev Event) uint64 {
+	i := e.slots.free
 	s := &e.slots.s[i]
 	e.slots.free = uint32(s.arg)
 	s.h, s.kind, s.arg = h, ev.Kind, ev.Arg
@@ -84,7 +106,7 @@ func (e *Engine) hold(h Handler, ev Event) (i, gen uint32) {
 	if int(i) < len(e.slots.seqs) {
 		e.slots.seqs[i] = e.seq
 	}
-	return i, s.gen
+	return uint64(s.gen)<<32 | uint64(i)
 }
 
 // insert queues x where At does not: beyond the front, in a full front, or
@@ -108,12 +130,6 @@ func (e *Engine) insert(x entry) int32 {
 	return inQueue
 }
 
-// After schedules ev for h at Now + d; a sum that does not fit in a Time is
-// never. It panics if d is negative, as At does.
-func (e *Engine) After(d time.Duration, h Handler, ev Event) Timer {
-	return e.At(e.now.Add(d), h, ev)
-}
-
 // funcHandler lets a plain function be a handler.
 type funcHandler func()
 
@@ -126,10 +142,11 @@ func (e *Engine) AtFunc(t Time, f func()) Timer { return e.At(t, funcHandler(f),
 // Cancel drops the event of t in O(1) and reports whether it was pending.
 // Cancelling again, after the event fired, or the zero Timer, does nothing.
 func (e *Engine) Cancel(t Timer) bool {
-	if uint64(t.slot) >= uint64(len(e.slots.s)) || e.slots.s[t.slot].gen != t.gen {
+	i := uint32(t.id)
+	if uint64(i) >= uint64(len(e.slots.s)) || e.slots.s[i].gen != uint32(t.id>>32) {
 		return false
 	}
-	e.slots.release(t.slot)
+	e.slots.release(&e.slots.s[i], i)
 	e.cancelled++
 	switch t.where {
 	case inQueue:

@@ -44,17 +44,20 @@ func (l *Lane) After(h Handler, ev Event) Timer {
 	if t == MaxTime {
 		return e.At(t, h, ev)
 	}
-	i, gen := e.hold(h, ev)
+	if e.slots.free == 0 {
+		e.slots.grow()
+	}
+	id := e.hold(h, ev)
 	if l.tail-l.head == uint64(len(l.ring)) {
 		l.resize(2 * len(l.ring))
 	}
-	l.ring[l.tail&uint64(len(l.ring)-1)] = entry{t, uint64(gen)<<32 | uint64(i)}
+	l.ring[l.tail&uint64(len(l.ring)-1)] = entry{t, id}
 	l.tail++
 	if l.tail-l.head == 1 {
 		e.lanes.changed(l)
 		e.bound = min(e.end, e.lanes.t)
 	}
-	return Timer{i, gen, l.num}
+	return Timer{id, l.num}
 }
 
 // resize moves the entries to a ring of n.
@@ -91,7 +94,7 @@ func (l *Lane) pop() {
 
 // cancel forgets the entry of t, which is dead by now.
 func (l *Lane) cancel(t Timer) {
-	if uint32(l.at(l.head).id) == t.slot {
+	if l.at(l.head).id == t.id {
 		l.pop()
 		l.e.bound = min(l.e.end, l.e.lanes.t)
 		return

@@ -18,12 +18,22 @@ type radix struct {
 	b     [64]bucket
 }
 
-const chunkLen = 63 // makes a chunk 1 KiB
+const chunkLen = 127 // makes a chunk 2 KiB
 
 // A chunk is a piece of a bucket. The garbage collector reads only its next.
 type chunk struct {
 	next *chunk
+	min  Time // the earliest of e, set once the chunk is neither head nor tail
 	e    [chunkLen]entry
+}
+
+// earliest returns the least instant of entries, MaxTime if there are none.
+func earliest(entries []entry) Time {
+	m := MaxTime
+	for i := range entries {
+		m = min(m, entries[i].t)
+	}
+	return m
 }
 
 // A bucket is a queue of entries: head.e[lo:], whole chunks, tail.e[:hi]. An
@@ -74,12 +84,15 @@ func (q *radix) push(x entry) {
 	b.hi = i + 1
 }
 
-// extend gives b a fresh tail chunk.
+// extend gives b a fresh tail chunk. It is kept out of the loops that push.
+//
+//go:noinline
 func (q *radix) extend(b *bucket) {
 	c := q.take()
 	if b.tail == nil {
 		b.head, b.lo = c, 0
 	} else {
+		b.tail.min = earliest(b.tail.e[:])
 		b.tail.next = c
 	}
 	b.tail, b.hi = c, 0
@@ -95,6 +108,7 @@ func (q *radix) prepend(x entry) {
 		return
 	}
 	if b.lo == 0 {
+		b.head.min = earliest(b.head.e[:])
 		c := q.take()
 		c.next = b.head
 		b.head, b.lo = c, chunkLen
@@ -181,16 +195,23 @@ func (q *radix) spread(k int, t Time) {
 func (q *radix) first(k int, p *slots) (dropped int) {
 	b := &q.b[k]
 	for {
-		m := entry{t: MaxTime}
+		m, at := MaxTime, b.head
 		for c := b.head; c != nil; c = c.next {
-			for _, x := range b.part(c) {
-				if x.t < m.t {
-					m = x
-				}
+			t := c.min
+			if c == b.head || c == b.tail {
+				t = earliest(b.part(c))
+			}
+			if t < m {
+				m, at = t, c
 			}
 		}
-		if p.live(m) {
-			q.min = m
+		for _, x := range b.part(at) {
+			if x.t == m {
+				q.min = x
+				break
+			}
+		}
+		if p.live(q.min) {
 			return dropped
 		}
 		dropped += q.filter(k, p)
@@ -212,6 +233,7 @@ func (q *radix) filter(k int, p *slots) (dropped int) {
 				continue
 			}
 			if i == chunkLen {
+				w.min = earliest(w.e[:])
 				w, i = w.next, 0
 			}
 			w.e[i] = x

@@ -93,7 +93,7 @@ func (e *Engine) run(end Time) bool {
 		h, ev := s.h, Event{s.kind, s.arg}
 		e.now = x.t
 		e.fired++
-		e.slots.release(i)
+		e.slots.release(s, i)
 		h.Handle(e, ev)
 	}
 	all := e.end == end
@@ -123,11 +123,12 @@ func (e *Engine) fireFront(x entry) progress {
 
 // fire runs the handler of a live entry that is in no queue any more.
 func (e *Engine) fire(x entry) {
-	s := &e.slots.s[uint32(x.id)]
+	i := uint32(x.id)
+	s := &e.slots.s[i]
 	h, ev := s.h, Event{s.kind, s.arg}
 	e.now = x.t
 	e.fired++
-	e.slots.release(uint32(x.id))
+	e.slots.release(s, i)
 	h.Handle(e, ev)
 }
 
@@ -207,31 +208,25 @@ func (e *Engine) dealSmall() {
 		if !b.small(uint32(dealt - n)) {
 			break
 		}
-		for _, x := range b.head.e[b.lo:b.hi] {
-			if !e.slots.live(x) {
-				e.dead--
-				continue
-			}
-			i := n
-			for i > 0 && f.f[i&frontMask].t > x.t {
-				f.f[(i+1)&frontMask] = f.f[i&frontMask]
-				i--
-			}
-			f.f[(i+1)&frontMask] = x
-			n++
-		}
+		n += rank(b.head.e[b.lo:b.hi], f.sorted[n:])
 		b.lo, b.hi = 0, 0
 		q.mask &^= 1 << k
 		f.limit = q.endOf(k)
 	}
-	for i, j := 1, n; i < j; i, j = i+1, j-1 {
-		f.f[i&frontMask], f.f[j&frontMask] = f.f[j&frontMask], f.f[i&frontMask]
-	}
-	f.n = n
 	if q.mask == 0 {
 		f.limit = MaxTime
 	}
 	q.min.t = minTime
+	f.n = n
+	// Reading the slots now, all at once, hides much of the latency of memory.
+	stale := uint32(0)
+	for i, x := range f.sorted[:n] {
+		f.f[(n-i)&frontMask] = x
+		stale |= e.slots.s[uint32(x.id)].gen ^ uint32(x.id>>32)
+	}
+	if stale != 0 {
+		e.dead -= f.filter(&e.slots)
+	}
 }
 
 // dealTies moves the first entries of bucket 0, all due at last, to the empty
@@ -262,14 +257,7 @@ const sweepSlack = 64
 // outnumber the live events, so a cancellation still costs O(1) on average.
 func (e *Engine) sweep() {
 	q, f := &e.heap, &e.front
-	n := 0
-	for i := 1; i <= f.n; i++ {
-		if x := f.f[i]; e.slots.live(x) {
-			n++
-			f.f[n] = x
-		}
-	}
-	f.n = n
+	f.filter(&e.slots)
 	for m := q.mask; m != 0; m &= m - 1 {
 		q.filter(bits.TrailingZeros64(m), &e.slots)
 	}

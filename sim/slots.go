@@ -22,8 +22,8 @@ type entry struct {
 // A Timer identifies one scheduled event, for Cancel of the same engine. It is
 // a value: copy it freely. The zero Timer identifies no event.
 type Timer struct {
-	slot, gen uint32
-	where     int32 // inQueue, inNever, or the number of a lane, from 1
+	id    uint64 // of its entry
+	where int32  // inQueue, inNever, or the number of a lane, from 1
 }
 
 const (
@@ -44,9 +44,8 @@ type slots struct {
 
 const firstSlots = 64
 
-// grow doubles the pool and returns a free slot, which is still in the free
-// list.
-func (p *slots) grow() uint32 {
+// grow doubles the pool. The free list must be empty.
+func (p *slots) grow() {
 	old := len(p.s)
 	n := max(firstSlots, 2*old)
 	if uint64(n) > 1<<32 {
@@ -60,7 +59,6 @@ func (p *slots) grow() uint32 {
 		p.number()
 	}
 	p.link(max(1, old))
-	return p.free
 }
 
 // link puts the slots from i on into the free list, the lowest first.
@@ -81,9 +79,9 @@ func (p *slots) number() {
 	p.seqs = seqs
 }
 
-// release frees slot i and makes every entry and Timer of its event dead.
-func (p *slots) release(i uint32) {
-	s := &p.s[i]
+// release frees s, which is slot i, and makes the entry and every Timer of its
+// event dead.
+func (p *slots) release(s *slot, i uint32) {
 	s.h = nil
 	s.gen++
 	if s.gen != 0 {

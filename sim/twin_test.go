@@ -102,7 +102,12 @@ func (b *textbook) next() (Time, bool) {
 func (b *textbook) pending() int   { return len(b.q) }
 func (b *textbook) events() uint64 { return b.fired }
 
-func (b *textbook) step() bool { return b.stepBefore(MaxTime) }
+func (b *textbook) step() bool {
+	outer := b.stopped
+	ok := b.stepBefore(MaxTime)
+	b.stopped = outer
+	return ok
+}
 
 func (b *textbook) stepBefore(end Time) bool {
 	if len(b.q) == 0 || b.q[0].t >= end {
@@ -356,7 +361,11 @@ func checkEngine(t interface{ Fatalf(string, ...any) }, e *Engine) {
 	for k := range q.b {
 		n := len(entries)
 		for c := q.b[k].head; c != nil; c = c.next {
-			entries = append(entries, q.b[k].part(c)...)
+			part := q.b[k].part(c)
+			if c != q.b[k].head && c != q.b[k].tail && (len(part) != chunkLen || earliest(part) != c.min) {
+				t.Fatalf("bucket %d: chunk of %d, min %d", k, len(part), c.min)
+			}
+			entries = append(entries, part...)
 		}
 		if (len(entries) > n) != (q.mask>>k&1 == 1) {
 			t.Fatalf("bucket %d: %d entries, mask %b", k, len(entries)-n, q.mask)

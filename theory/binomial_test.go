@@ -69,11 +69,15 @@ func bigTail(n int, p float64, k int) float64 {
 		return list
 	}
 	ps, qs := powers(P), powers(Q)
-	sum := new(big.Float).SetPrec(prec)
-	for i := max(k, 0); i <= n; i++ {
-		term := new(big.Float).SetPrec(prec).SetInt(new(big.Int).Binomial(int64(n), int64(i)))
-		term.Mul(term, ps[i])
-		sum.Add(sum, term.Mul(term, qs[n-i]))
+	sum, ways := new(big.Float).SetPrec(prec), big.NewInt(1)
+	for i := range n + 1 {
+		if i >= k {
+			term := new(big.Float).SetPrec(prec).SetInt(ways)
+			term.Mul(term, ps[i])
+			sum.Add(sum, term.Mul(term, qs[n-i]))
+		}
+		ways.Mul(ways, big.NewInt(int64(n-i)))
+		ways.Quo(ways, big.NewInt(int64(i+1)))
 	}
 	v, _ := sum.Float64()
 	return v

@@ -116,18 +116,6 @@ func (c *CountChain) States() int { return c.full() + c.n*(c.k+1) }
 // full is the number of states of a full window.
 func (c *CountChain) full() int { return len(c.even) + len(c.odd) }
 
-// failuresNeeded lists the failures that trip a window of 0, 1, …, N outcomes.
-func failuresNeeded(rule CountRule) []int {
-	need := make([]int, rule.Calls+1)
-	for i := range need {
-		need[i] = math.MaxInt
-		if i >= rule.minCalls() {
-			need[i] = FailuresToTrip(i, rule.FailureRate)
-		}
-	}
-	return need
-}
-
 // binomials is Pascal's triangle up to C(n, k), capped.
 func binomials(n, k int) [][]int {
 	rows := make([][]int, n+1)

@@ -34,7 +34,7 @@ func (c *CountChain) firstTrips(p float64) []float64 {
 // The trips follow the renewal equation (Feller 1968, chapter XIII): one at a
 // call is the first one after an earlier one. At the end the distribution is
 // made anew from the trips that still matter.
-func (w *walk) leap(calls int64, p float64, first []float64) float64 {
+func (w *walk) leap(calls int64, p float64, first []float64) (float64, error) {
 	reach := len(first)
 	latest := make([]float64, reach) // ring of the latest trips
 	sum := 0.0
@@ -64,6 +64,9 @@ func (w *walk) leap(calls int64, p float64, first []float64) float64 {
 			sum += skipped.trips
 			done += skipped.calls
 		}
+		if w.work += int64(reach); w.work > maxWork {
+			return 0, w.tooLong(calls, p)
+		}
 	}
 	clear(w.full)
 	clear(w.fresh)
@@ -75,5 +78,5 @@ func (w *walk) leap(calls int64, p float64, first []float64) float64 {
 			at = 0
 		}
 	}
-	return sum
+	return sum, nil
 }

@@ -57,9 +57,13 @@ func TestTripIntervalIsLongRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := sure(NewCountChain(drawRule(t, 10), DefaultMaxStates))
 		p := rapid.Float64Range(0.01, 0.99).Draw(t, "p")
-		const calls = 1 << 40
-		long := sure(c.ExpectedTrips([]Segment{{calls, p}}))
-		near(t, "long run", long/calls, sure(c.TripInterval(p)).Rate(), 1e-9)
+		const calls = 1e6
+		got := sure(c.ExpectedTrips([]Segment{{calls, p}}))
+		want := calls * sure(c.TripInterval(p)).Rate()
+		// The beginning makes a difference of a few trips, for good.
+		if math.Abs(got-want) > 3+1e-11*want {
+			t.Errorf("long run: %v trips, want about %v", got, want)
+		}
 	})
 }
 

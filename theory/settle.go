@@ -7,9 +7,9 @@ import (
 )
 
 // ErrTooLong is wrapped by the error of an evaluation that would take more than
-// 1e9 updates of a state, one or two seconds. That happens to long
-// stretches of a high failure probability, in which trips come at almost
-// regular intervals and their rate does not settle.
+// 1e9 updates of a state, one or two seconds. It happens where failures are so
+// many that trips come at almost regular intervals, and their rate does not
+// settle; and to chains with a great many states.
 var ErrTooLong = errors.New("too long")
 
 const (
@@ -20,7 +20,7 @@ const (
 // A settle recognises that a series has become periodic; being constant is a
 // special case. Windows trip with a period of m at p = 1 and at a constant
 // rate otherwise, and what came before the last n outcomes matters only
-// through trips, so it waits for n outcomes and then for 2n without change.
+// through trips, so it waits for n outcomes and then for n without change.
 type settle struct {
 	ring  []float64 // the last period values
 	at    int
@@ -44,7 +44,7 @@ func (s *settle) add(v float64) bool {
 	if s.seen++; s.seen <= s.n || !(change <= settleTol*v) {
 		s.quiet = 0
 	}
-	return s.quiet >= 2*s.n
+	return s.quiet >= s.n
 }
 
 // period returns the sum of the last period values.
@@ -82,7 +82,8 @@ func (w *walk) advance(calls int64, p float64) (float64, error) {
 		left := calls - done - 1
 		if !settled && done == leapAfter*int64(c.n) && left > 3*leapReach*int64(c.n) {
 			if first := c.firstTrips(p); first != nil {
-				return trips + w.leap(left, p, first), nil
+				rest, err := w.leap(left, p, first)
+				return trips + rest, err
 			}
 		}
 		if w.work > maxWork {

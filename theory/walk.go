@@ -84,29 +84,13 @@ func (w *walk) restart(prob float64) {
 // stepFresh moves the windows that are filling up. Those that become full are
 // left to stepFull.
 func (w *walk) stepFresh(p float64) (trips float64) {
-	c, q := w.chain, 1-p
+	c := w.chain
 	width := c.k + 1
 	for i := c.n - 1; i >= 0; i-- {
-		from := w.fresh[i*width : (i+1)*width]
-		top := min(i+1, c.k)
-		// In place, so that from holds the distribution after the outcome.
-		if top == c.k {
-			from[top] += p * from[top-1]
-		} else {
-			from[top] = p * from[top-1]
-		}
-		for j := min(i, c.k-1); j > 0; j-- {
-			from[j] = q*from[j] + p*from[j-1]
-		}
-		from[0] *= q
-		if need := c.need[i+1]; need <= top {
-			for j := need; j <= top; j++ {
-				trips += from[j]
-				from[j] = 0
-			}
-		}
+		failures := w.fresh[i*width : (i+1)*width]
+		trips += record(failures, i+1, c.need[i+1], p)
 		if i+1 < c.n {
-			copy(w.fresh[(i+1)*width:(i+2)*width], from)
+			copy(w.fresh[(i+1)*width:], failures)
 		}
 	}
 	clear(w.fresh[:width])
@@ -202,7 +186,7 @@ func (w *walk) computeFills() {
 		if c.caps != nil {
 			w.limit(states, c.caps[at-size:at], l)
 		}
-		w.extendPrefix(l + 1)
+		record(w.prefix, l+1, c.need[l+1], w.byPos[l+1])
 	}
 }
 
@@ -238,17 +222,5 @@ func (w *walk) limit(states []float64, caps []uint16, l int) {
 	}
 	for i := range states {
 		states[i] *= below[caps[i]]
-	}
-}
-
-// extendPrefix records outcome i in prefix.
-func (w *walk) extendPrefix(i int) {
-	c, p := w.chain, w.byPos[i]
-	for j := min(i, c.k); j > 0; j-- {
-		w.prefix[j] = (1-p)*w.prefix[j] + p*w.prefix[j-1]
-	}
-	w.prefix[0] *= 1 - p
-	for j := c.need[i]; j <= min(i, c.k); j++ {
-		w.prefix[j] = 0
 	}
 }

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/*.golden")
+
+// stormglass runs the program and returns what it printed.
+func stormglass(t *testing.T, args ...string) (stdout string, err error) {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	err = run(context.Background(), args, &out, &errOut)
+	return out.String(), err
+}
+
+// quick is a run of the main job that takes milliseconds.
+func quick(dir string, more ...string) []string {
+	return append([]string{"-exp", "false-trips", "-hours", "0.2", "-reps", "3", "-set", "policy=count-20-20-20,time-10s-20-20", "-out", dir}, more...)
+}
+
+func TestMainJobWritesItsFiles(t *testing.T) {
+	dir := t.TempDir()
+	out, err := stormglass(t, quick(dir, "-charts", "png,svg,pdf")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, table := strings.Index(out, "seed=1 reps=3"), strings.Index(out, "count 20, min 20, ≥ 20 %")
+	files := strings.Index(out, "written:")
+	if settings < 0 || table < settings || files < table {
+		t.Errorf("want settings, then tables, then files:\n%s", out)
+	}
+	for file, magic := range map[string]string{
+		"false-trips.csv": "experiment,policy,", "false-trips_summary.csv": "experiment,policy,", "false-trips.json": "{",
+		"false-trips.png": "\x89PNG", "false-trips.svg": "<", "false-trips.pdf": "%PDF", "false-trips_mode-breaker.png": "\x89PNG",
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil || !strings.HasPrefix(string(text), magic) {
+			t.Errorf("%s: %v, begins %.12q, want %q", file, err, text, magic)
+		}
+	}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			t.Errorf("temporary file %s is left", e.Name())
+		}
+	}
+}
+
+// Same flags and seed: the same bytes, for any number of workers.
+func TestBytesDoNotDependOnWorkers(t *testing.T) {
+	one, eight := t.TempDir(), t.TempDir()
+	for dir, workers := range map[string]string{one: "1", eight: "8"} {
+		for _, exp := range []string{"false-trips", "window-grid"} {
+			args := []string{"-exp", exp, "-hours", "0.1", "-reps", "5", "-quiet", "-workers", workers, "-out", dir, "-charts", "png,svg,pdf"}
+			if out, err := stormglass(t, args...); err != nil || out != "" {
+				t.Fatalf("%v, printed %q although quiet", err, out)
+			}
+		}
+	}
+	entries, _ := os.ReadDir(one)
+	if len(entries) < 10 {
+		t.Errorf("%d files, want at least 10", len(entries))
+	}
+	for _, e := range entries {
+		a, errA := os.ReadFile(filepath.Join(one, e.Name()))
+		b, errB := os.ReadFile(filepath.Join(eight, e.Name()))
+		if errA != nil || errB != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs between 1 and 8 workers (%v, %v)", e.Name(), errA, errB)
+		}
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"", "no -exp given"},
+		{"-exp false-trip", `did you mean "false-trips"? known: false-trips, detection-delay, slow-calls, window-grid`},
+		{"-exp false-trips,false-trips", "twice"},
+		{"-exp false-trips extra", `argument "extra"`},
+		{"-exp false-trips -nope", "nope"},
+		{"-exp false-trips -hours 0", "factor hours: 0, want more than 0"},
+		{"-exp false-trips -hours -1", "factor hours: -1, want a number from 0 to"},
+		{"-exp false-trips -hours NaN", `factor hours: "NaN", want a finite decimal number`},
+		{"-exp false-trips -hours 1e9", "factor hours: 1e9, want a number from 0 to 2000000"},
+		{"-exp false-trips -rate -5", "factor rate_rps: -5, want"},
+		{"-exp false-trips -rate NaN", "factor rate_rps"},
+		{"-exp false-trips -rate 0", "rate"},
+		{"-exp false-trips -rate 1e300", "factor rate_rps"},
+		{"-exp false-trips -set nope=1", "false-trips has no factor \"nope\", known: policy"},
+		{"-exp false-trips -set probe=1", `did you mean "probes"?`},
+		{"-exp false-trips -set hours", "want FACTOR=v1,v2"},
+		{"-exp false-trips -hours 1 -set hours=2", "set twice"},
+		{"-exp false-trips -set policy=count-20-20", "count-20-20"},
+		{"-exp false-trips -set policy=count-20-20-150", "count-20-20-150"},
+		{"-exp false-trips -set policy=time-0s-20-50", "time-0s-20-50"},
+		{"-exp false-trips -reps -1", "-reps -1"},
+		{"-exp false-trips -reps 99999999", "replications 99999999"},
+		{"-exp false-trips -workers 0", "-workers 0"},
+		{"-exp false-trips -charts jpg", `-charts "jpg", want png, svg, pdf or none`},
+		{"-exp false-trips -seed -1", "seed"},
+		{"-exp slow-calls -hours 6", `slow-calls has no factor "hours"`},
+		{"-exp slow-calls -trace examples/petshop-high.csv", "slow-calls takes no -trace"},
+		{"-exp detection-delay -arrivals fixed-float -set outage_s=99999", "healthy_s + outage_s"},
+		{"-verify -exp false-trips", "-verify has its own parameters"},
+	} {
+		_, err := stormglass(t, strings.Fields(c.args)...)
+		var usage usageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s\n  error %v\n  want a usage error with %q", c.args, err, c.want)
+		}
+	}
+}
+
+func TestFileErrors(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("start_s,end_s,node,error_ratio\n0,10,web,1.5\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"output is a file", quick(file), "-out"},
+		{"no such trace", []string{"-exp", "false-trips", "-trace", filepath.Join(dir, "none.csv")}, "none.csv"},
+		{"trace is a folder", []string{"-exp", "false-trips", "-trace", dir}, dir},
+		{"malformed trace", []string{"-exp", "false-trips", "-trace", file}, "file:2: column error_ratio: 1.5"},
+		{"trace cannot be saved", quick(dir, "-save-trace", filepath.Join(dir, "none", "t.csv"), "-charts", "none"), "none"},
+		{"nothing to save", []string{"-exp", "slow-calls", "-reps", "1", "-charts", "none", "-out", dir, "-save-trace", filepath.Join(dir, "t.csv")}, "slow-calls makes no trace"},
+	} {
+		_, err := stormglass(t, c.args...)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
+		}
+	}
+}
+
+// -exp all sets a factor wherever there is one.
+func TestFactorOfSomeExperiments(t *testing.T) {
+	s, err := parseFlags([]string{"-exp", "all", "-hours", "1"}, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := s.jobs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range jobs {
+		for _, f := range j.plan.Factors {
+			if f.Name == "hours" && strings.Join(f.Levels, ",") != "1" {
+				t.Errorf("%s: hours %v, want 1", j.plan.Experiment.Name, f.Levels)
+			}
+		}
+	}
+}
+
+// A run that is interrupted writes what it has and says what is missing.
+func TestInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err := run(ctx, quick(dir), &bytes.Buffer{}, &bytes.Buffer{})
+	if err == nil || !strings.Contains(err.Error(), "false-trips: interrupted; 0 of 9 jobs measured") {
+		t.Errorf("error %v, want one that says what is missing", err)
+	}
+}
+
+func TestListAndVersion(t *testing.T) {
+	out, err := stormglass(t, "-list")
+	if err != nil || !strings.Contains(out, "-set policy=") || !strings.Contains(out, "window-grid · ") {
+		t.Errorf("-list: %v\n%s", err, out)
+	}
+	if out, err := stormglass(t, "-version"); err != nil || out != "stormglass "+version+"\n" {
+		t.Errorf("-version: %q, %v", out, err)
+	}
+	if _, err := stormglass(t, "-h"); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("-h: %v", err)
+	}
+}
+
+// The saved trace is read back as any user's.
+func TestSavedTraceCanBeReplayed(t *testing.T) {
+	dir := t.TempDir()
+	saved := filepath.Join(dir, "generated.csv")
+	args := []string{"-exp", "false-trips", "-hours", "1", "-reps", "1", "-set", "policy=count-20-20-50", "-charts", "none", "-out", dir}
+	if _, err := stormglass(t, append(args, "-save-trace", saved)...); err != nil {
+		t.Fatal(err)
+	}
+	out, err := stormglass(t, "-exp", "false-trips", "-trace", saved, "-reps", "1", "-out", dir, "-set", "policy=count-20-20-50")
+	if err != nil || !strings.Contains(out, "false-trips-generated") {
+		t.Errorf("replay: %v\n%s", err, out)
+	}
+}
+
+// Short tables of every experiment, checked by eye when they change.
+func TestGoldenSummaries(t *testing.T) {
+	for name, args := range map[string][]string{
+		"false-trips":     {"-hours", "0.5", "-reps", "3"},
+		"detection-delay": nil,
+		"slow-calls":      {"-reps", "3"},
+		"window-grid":     {"-hours", "0.2", "-reps", "2", "-set", "window=count-20,time-10s,buckets-10s"},
+	} {
+		dir := t.TempDir()
+		args = append([]string{"-exp", name, "-out", dir, "-charts", "none", "-quiet"}, args...)
+		if _, err := stormglass(t, args...); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got, err := os.ReadFile(filepath.Join(dir, name+"_summary.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", name+"_summary.golden")
+		if *update {
+			if err := os.WriteFile(golden, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			os.WriteFile(golden+".got", got, 0o644)
+			t.Errorf("%s: summary differs from %s in %s; see the .got file, rewrite with -update", name, golden, firstDifference(got, want))
+		}
+	}
+}
+
+// firstDifference names line and column where two CSV files part.
+func firstDifference(got, want []byte) string {
+	a, _ := csv.NewReader(bytes.NewReader(got)).ReadAll()
+	b, _ := csv.NewReader(bytes.NewReader(want)).ReadAll()
+	for i := range min(len(a), len(b)) {
+		for k := range min(len(a[i]), len(b[i])) {
+			if a[i][k] != b[i][k] {
+				return fmt.Sprintf("line %d, column %s", i+1, a[0][k]) + ": " + a[i][k] + ", want " + b[i][k]
+			}
+		}
+	}
+	return "the number of rows or columns"
+}
+
+// Every command of the README that starts with "go run ." is accepted.
+func TestReadmeCommands(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)go run \. ([^\n#`+"`"+`|]*)`).FindAllStringSubmatch(string(text), -1)
+	if len(commands) < 5 {
+		t.Fatalf("%d commands found, want at least 5", len(commands))
+	}
+	for _, c := range commands {
+		args := strings.Fields(strings.ReplaceAll(c[1], `'`, ""))
+		s, err := parseFlags(args, &bytes.Buffer{})
+		if err == nil && s.exp != "" {
+			_, err = s.jobs()
+		}
+		if err != nil {
+			t.Errorf("go run . %s: %v", c[1], err)
+		}
+	}
+}

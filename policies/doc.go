@@ -1,0 +1,43 @@
+// Package policies decides about calls: whether one may be made, and what its
+// outcome teaches. A policy here is production code. It takes a clock and
+// outcomes, starts no goroutine and no timer, and does not know whether it
+// runs in a service or in a simulation.
+//
+// A breaker has two steps, since the answer to a call comes later:
+//
+//	b, err := policies.NewBreaker(policies.BreakerConfig{
+//		Rule: policies.RuleConfig{
+//			Window:   policies.WindowConfig{Kind: policies.TimeWindow, Length: 10 * time.Second},
+//			MinCalls: 20, FailureRate: 0.5,
+//		},
+//		OpenFor: 5 * time.Second, Probes: 10,
+//	}, nil)
+//	...
+//	if permit, ok := b.Allow(); ok {
+//		err := call() // in time
+//		b.Record(permit, policies.Outcome{Latency: time.Since(start), Err: err})
+//	}
+//
+// [Breaker] stops calls to a callee that seems to be down and probes whether
+// it is back. [Rule] is what opens it, a window and its thresholds, for those
+// who only observe. [WindowConfig] tells the kinds of window apart.
+//
+// Left to the caller are the calls themselves, their timeouts and retries, and
+// what to answer in place of a call that was refused.
+//
+// # Costs
+//
+// Every method takes amortised constant time, and none allocates for an
+// outcome. Allow of a closed breaker is an atomic load; Record takes a mutex,
+// and reads the clock only for windows that need the time. A count window
+// takes two bits for each call it holds, a time window 8 to 16 bytes, buckets
+// 32 bytes each; with InFlightSlow there are 32 bytes for each call in flight.
+// Memory is kept for reuse and not given back.
+//
+// # Time
+//
+// All intervals are half-open. An outcome leaves a time window at the instant
+// its age is the length; an open breaker refuses until OpenFor is over and
+// allows at that instant. Slow means strictly longer than SlowAfter. A clock
+// that goes back is taken to stand still.
+package policies
