@@ -77,6 +77,7 @@ func (known tripTheory) trips(c Cell, rule policies.RuleConfig, reps int) (forms
 	g := theory.GlitchTrace{
 		TotalCalls: int64(math.Round(c.Float("hours") * 3600 * c.Float("rate_rps"))),
 		BaselineP:  c.Float("baseline_error_ratio"),
+		Warm:       c.Float("warmup_s")*c.Float("rate_rps") >= 3*float64(rule.Window.Calls),
 	}
 	steps := 8 * float64(rule.Window.Calls)
 	if hasGlitches(c) && c.Float("glitch_s") > 0 {

@@ -33,7 +33,8 @@ func falseTrips() *Experiment {
 		Doc: `How often does a breaker trip for nothing, and how fast does it notice a real outage?
 Calls arrive for some hours, with a baseline of random failures, and in the
 trace "glitches" with short partial failures in randomly chosen minutes; any
-opening there is false. In mode "observe" the window is emptied at a trip and
+opening there is false. Both begin after a warm-up with baseline failures, in
+which nothing is counted, so that windows are full. In mode "observe" the window is emptied at a trip and
 observation goes on, as in the article; in mode "breaker" a whole breaker
 opens, refuses, probes and closes. The trace "outage" fails every call after a
 healthy time that fills the longest window, and gives the detection delay.
@@ -44,6 +45,7 @@ Source: breaker windows, second table.`,
 			choice("trace", "baseline, glitches, or an outage of every call", []string{"baseline", "glitches", "outage"}, 3),
 			number("rate_rps", "calls per second", 0, maxRate, 50),
 			number("hours", "length of the traces baseline and glitches, h", 0, maxHours, 6),
+			number("warmup_s", "time before the trace in which nothing is counted, s", 0, maxSeconds, 60),
 			choice("arrivals", "how calls arrive: fixed or poisson", []string{"fixed", "poisson"}, 1),
 			number("baseline_error_ratio", "failures outside glitches", 0, 1, 0.02),
 			number("glitch_minute_ratio", "share of minutes with a glitch", 0, 1, 0.05),
@@ -83,10 +85,27 @@ func checkFalseTrips(c Cell) error {
 	if o := c.Float("open_s"); o <= 0 {
 		return fmt.Errorf("experiments: factor open_s: %s, want more than 0", formatNumber(o))
 	}
+	if err := checkWarmUp(c, c.policy().rule); err != nil {
+		return err
+	}
 	if err := arrivals(c).Validate(); err != nil {
 		return err
 	}
 	return failures(c, hasGlitches(c)).Validate()
+}
+
+// checkWarmUp wants time windows to be full when counting begins. A count
+// window that is not full yet has a minimum to wait for.
+func checkWarmUp(c Cell, rule policies.RuleConfig) error {
+	warm, window := c.Float("warmup_s"), rule.Window
+	if window.Kind != policies.CountWindow && warm < window.Length.Seconds() {
+		return fmt.Errorf("experiments: factor warmup_s: %s, want at least the %s s of the longest window",
+			formatNumber(warm), formatNumber(window.Length.Seconds()))
+	}
+	if total := warm + c.Float("hours")*3600; total > maxSeconds {
+		return fmt.Errorf("experiments: factors hours and warmup_s: %s s in all, want at most %s", formatNumber(total), formatNumber(maxSeconds))
+	}
+	return nil
 }
 
 // seconds turns a number of seconds into a duration, rounded to nanoseconds.
@@ -143,8 +162,9 @@ func measureFalseTrips(ctx context.Context, j Job) ([][]float64, error) {
 	}
 	c := j.Cells[0]
 	g := failures(c, hasGlitches(c))
-	end := sim.Time(g.Horizon)
-	group, err := newWatchGroup(j.Cells, 0, end)
+	warm := seconds(c.Float("warmup_s"))
+	end := sim.Time(warm + g.Horizon)
+	group, err := newWatchGroup(j.Cells, sim.Time(warm), end)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +172,7 @@ func measureFalseTrips(ctx context.Context, j Job) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	segments, err := g.Source(j.Draws("glitches"))
+	segments, err := warmedUp(g, warm, j.Draws("glitches"))
 	if err != nil {
 		return nil, err
 	}

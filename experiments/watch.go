@@ -80,8 +80,8 @@ type breakerWatch struct {
 
 	openings    int64
 	first       sim.Time
-	good        int64 // calls that would have succeeded
-	goodRefused int64
+	good        int64 // calls in [from, to) that would have succeeded
+	goodRefused int64 // those of them that were refused
 	badCalls    int64 // failing calls let through in [from, to) up to the first opening
 }
 
@@ -122,12 +122,13 @@ func (w *breakerWatch) Watch(b *model.Batch) {
 	for i, at := range b.At {
 		w.clock.now = at
 		failed := b.Failed[i]
-		if !failed {
+		good := !failed && at >= w.from
+		if good {
 			w.good++
 		}
 		p, ok := w.breaker.Allow()
 		if !ok {
-			if !failed {
+			if good {
 				w.goodRefused++
 			}
 			continue
@@ -153,14 +154,20 @@ func (w *breakerWatch) delay(start sim.Time) float64 {
 	return w.first.Sub(start).Seconds()
 }
 
-// handEpoch is time 0 of a handClock.
-var handEpoch = time.Unix(0, 0).UTC()
-
 // A handClock is a clock that its owner sets.
-type handClock struct{ now sim.Time }
+type handClock struct {
+	now    sim.Time
+	base   time.Time // the last instant that Since was asked about
+	offset time.Duration
+}
 
-func (c *handClock) Now() time.Time { return handEpoch.Add(time.Duration(c.now)) }
+// Now implements policies.Clock.
+func (c *handClock) Now() time.Time { return time.Unix(0, int64(c.now)).UTC() }
 
+// Since is asked about the same instant for ever, so it remembers the last.
 func (c *handClock) Since(t time.Time) time.Duration {
-	return time.Duration(c.now) - t.Sub(handEpoch)
+	if t != c.base {
+		c.base, c.offset = t, time.Duration(t.UnixNano())
+	}
+	return time.Duration(c.now) - c.offset
 }

@@ -21,8 +21,8 @@ func windowGrid() *Experiment {
 		Doc: `Which window, threshold and minimum should I choose at my rate?
 Every combination watches the same traffic: hours with baseline failures and
 glitches, which give the false trips per day, and an outage at a random instant
-within a second, after a healthy time with baseline failures, which gives the
-detection delay. A setting is on the front if no other is both faster and
+within a second, which gives the detection delay. Both begin after a warm-up
+with baseline failures, in which nothing is counted. A setting is on the front if no other is both faster and
 quieter. After a trip the window is emptied and observation goes on.`,
 		Factors: []Factor{
 			windowFactor("count-10", "count-20", "count-50", "count-100", "count-200",
@@ -31,6 +31,7 @@ quieter. After a trip the window is emptied and observation goes on.`,
 			withPanel(whole("min_calls", "calls in the window below which nothing trips", 1, 1e6, 10, 20)),
 			number("rate_rps", "calls per second", 0, maxRate, 50),
 			number("hours", "length of the trace with glitches, h", 0, maxHours, 6),
+			number("warmup_s", "time before the trace and the outage in which nothing is counted, s", 0, maxSeconds, 60),
 			choice("arrivals", "how calls arrive: fixed or poisson", []string{"fixed", "poisson"}, 1),
 			number("baseline_error_ratio", "failures outside glitches", 0, 1, 0.02),
 			number("glitch_minute_ratio", "share of minutes with a glitch", 0, 1, 0.05),
@@ -38,14 +39,13 @@ quieter. After a trip the window is emptied and observation goes on.`,
 			number("glitch_s", "length of a glitch, s", 0, 60, 5),
 			number("glitch_error_ratio", "failures during a glitch", 0, 1, 0.3),
 			number("outage_error_ratio", "failures during the outage", 0, 1, 1),
-			number("healthy_s", "healthy time before the outage, s", 0, 1e9, 120),
 			number("outage_s", "time observed after its start, s", 1e-9, 1e9, 120),
 		},
 		Metrics: []Metric{
 			{Name: "false_trips_per_day", Doc: "openings per day of the trace with glitches"},
 			{Name: "detection_delay_s", Doc: "start of the outage to the opening, s", Censored: "undetected_count"},
 		},
-		Reps:    10,
+		Reps:    20,
 		Valid:   validGrid,
 		Check:   checkGrid,
 		Measure: measureGrid,
@@ -101,30 +101,23 @@ func checkGrid(c Cell) error {
 	if err := failures(c, true).Validate(); err != nil {
 		return err
 	}
-	fill := r.Window.Length.Seconds()
-	if r.Window.Kind == policies.CountWindow {
-		fill = float64(r.Window.Calls) / c.Float("rate_rps")
-	}
-	if healthy := c.Float("healthy_s"); healthy < fill {
-		return fmt.Errorf("experiments: factor healthy_s: %s, want at least the %s s that fill window %s at %s calls/s",
-			formatNumber(healthy), formatNumber(fill), c.Text("window"), c.Text("rate_rps"))
-	}
-	return nil
+	return checkWarmUp(c, r)
 }
 
 func measureGrid(ctx context.Context, j Job) ([][]float64, error) {
 	c := j.Cells[0]
 	g := failures(c, true)
-	segments, err := g.Source(j.Draws("glitches"))
+	warm := seconds(c.Float("warmup_s"))
+	segments, err := warmedUp(g, warm, j.Draws("glitches"))
 	if err != nil {
 		return nil, err
 	}
-	trips, err := watchGrid(ctx, j, "", segments, 0, sim.Time(g.Horizon))
+	trips, err := watchGrid(ctx, j, "", segments, sim.Time(warm), sim.Time(warm+g.Horizon))
 	if err != nil {
 		return nil, err
 	}
 	phase := time.Duration(j.Draws("phase").Float64(0, 0) * float64(time.Second))
-	start := seconds(c.Float("healthy_s")) + phase
+	start := warm + phase
 	end := start + seconds(c.Float("outage_s"))
 	outage := model.List(
 		model.Segment{End: start, Condition: model.Condition{ErrorRatio: c.Float("baseline_error_ratio")}},

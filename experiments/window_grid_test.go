@@ -49,9 +49,9 @@ func TestGridTradesDelayForQuiet(t *testing.T) {
 	}
 }
 
-func TestGridRefusesWindowsThatCannotFill(t *testing.T) {
+func TestGridRefusesWindowsLongerThanTheWarmUp(t *testing.T) {
 	_, err := NewPlan(windowGrid(), Options{Set: map[string]string{"window": "time-300s"}})
-	if err == nil || !contains(err.Error(), "healthy_s") {
-		t.Errorf("error %v, want one that names healthy_s", err)
+	if err == nil || !contains(err.Error(), "warmup_s") {
+		t.Errorf("error %v, want one that names warmup_s", err)
 	}
 }

@@ -25,14 +25,13 @@ func NewDraws(seed, replication uint64, source string) Draws {
 // Uint64 returns the 64 random bits of an attempt of a request, the same in
 // each call.
 //
-// Request and attempt step through 2^64 by multiples of the reciprocal and
-// the squared reciprocal of the plastic number, for which no small combination
+// Request and attempt step through 2^64 by multiples of the reciprocal and the
+// squared reciprocal of the plastic number, for which no small combination
 // comes near zero (Roberts, "The unreasonable effectiveness of quasirandom
-// sequences", 2018); so the numbers of a grid of requests and attempts are
-// distinct before they are mixed. The mixer is rrxmrrxmsx of Evensen ("Stronger,
-// better, morer, Moremur", 2018), made for counters, with the second word of
-// the key added between its rounds: streams that differ only there are not
-// shifted copies of each other.
+// sequences", 2018), so that a grid of requests and attempts is distinct before
+// it is mixed. The mixer is rrxmrrxmsx_0 of Evensen ("Better, stronger mixer
+// and a test procedure", 2019), made for counters. The second word of the key
+// enters between its rounds: two streams are not shifted copies of each other.
 func (d Draws) Uint64(request, attempt uint64) uint64 {
 	x := d.start + request*0xC13FA9A902A6328F + attempt*0x91E10DA5C79E7B1D
 	x ^= bits.RotateLeft64(x, -25) ^ bits.RotateLeft64(x, -50)
@@ -48,8 +47,8 @@ func (d Draws) Float64(request, attempt uint64) float64 {
 }
 
 // Rand returns a whole stream for an attempt of a request, for draws that need
-// more than one number. It starts in the same place in each call, and is
-// independent of the number that Uint64 returns.
+// more than one number. It starts in the same place in each call. Its numbers
+// are unrelated to the one that Uint64 returns.
 func (d Draws) Rand(request, attempt uint64) Rand {
 	h := d.Uint64(request, attempt)
 	return seeded(h, h^d.twist)

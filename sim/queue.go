@@ -13,7 +13,7 @@ import "math/bits"
 type radix struct {
 	last  Time
 	mask  uint64 // bit k is set if bucket k is not empty
-	min   entry  // earliest entry if min.t >= 0, dead or alive
+	peek  entry  // the earliest entry, known to Next, if peek.t >= 0
 	spare *chunk
 	b     [64]bucket
 }
@@ -23,17 +23,7 @@ const chunkLen = 127 // makes a chunk 2 KiB
 // A chunk is a piece of a bucket. The garbage collector reads only its next.
 type chunk struct {
 	next *chunk
-	min  Time // the earliest of e, set once the chunk is neither head nor tail
 	e    [chunkLen]entry
-}
-
-// earliest returns the least instant of entries, MaxTime if there are none.
-func earliest(entries []entry) Time {
-	m := MaxTime
-	for i := range entries {
-		m = min(m, entries[i].t)
-	}
-	return m
 }
 
 // A bucket is a queue of entries: head.e[lo:], whole chunks, tail.e[:hi]. An
@@ -41,13 +31,14 @@ func earliest(entries []entry) Time {
 type bucket struct {
 	head, tail *chunk
 	lo, hi     uint32
+	min        Time // of all entries, dead or alive; MaxTime if there are none
 }
 
 func (q *radix) init() {
 	for k := range q.b {
-		q.b[k].lo, q.b[k].hi = chunkLen, chunkLen
+		q.b[k] = bucket{lo: chunkLen, hi: chunkLen, min: MaxTime}
 	}
-	q.min.t = minTime
+	q.peek.t = minTime
 }
 
 // take returns an unused chunk.
@@ -69,8 +60,8 @@ func (q *radix) give(c *chunk) {
 
 // push adds x, due at last or later, behind the entries due at its instant.
 func (q *radix) push(x entry) {
-	if x.t < q.min.t {
-		q.min = x
+	if x.t < q.peek.t {
+		q.peek = x
 	}
 	k := bits.Len64(uint64(x.t^q.last)) & 63
 	q.mask |= 1 << k
@@ -82,6 +73,7 @@ func (q *radix) push(x entry) {
 	}
 	b.tail.e[i] = x
 	b.hi = i + 1
+	b.min = min(b.min, x.t)
 }
 
 // extend gives b a fresh tail chunk. It is kept out of the loops that push.
@@ -92,7 +84,6 @@ func (q *radix) extend(b *bucket) {
 	if b.tail == nil {
 		b.head, b.lo = c, 0
 	} else {
-		b.tail.min = earliest(b.tail.e[:])
 		b.tail.next = c
 	}
 	b.tail, b.hi = c, 0
@@ -100,7 +91,7 @@ func (q *radix) extend(b *bucket) {
 
 // prepend adds x, which precedes all entries of the heap, at last or later.
 func (q *radix) prepend(x entry) {
-	q.min = x
+	q.peek = x
 	k := bits.Len64(uint64(x.t^q.last)) & 63
 	b := &q.b[k]
 	if q.mask>>k&1 == 0 {
@@ -108,13 +99,13 @@ func (q *radix) prepend(x entry) {
 		return
 	}
 	if b.lo == 0 {
-		b.head.min = earliest(b.head.e[:])
 		c := q.take()
 		c.next = b.head
 		b.head, b.lo = c, chunkLen
 	}
 	b.lo--
 	b.head.e[b.lo] = x
+	b.min = x.t
 }
 
 // endOf returns the instant after the range of bucket k, MaxTime for the last.
@@ -149,14 +140,15 @@ func (q *radix) empty(k int) {
 		q.give(c)
 		c = next
 	}
-	b.head, b.lo, b.hi = b.tail, 0, 0
+	b.head, b.lo, b.hi, b.min = b.tail, 0, 0, MaxTime
 	q.mask &^= 1 << k
 }
 
 // spread deals the entries of bucket k out to lower buckets, as seen from its
-// earliest entry, due at t.
-func (q *radix) spread(k int, t Time) {
+// earliest entry.
+func (q *radix) spread(k int) {
 	b := &q.b[k]
+	t := b.min
 	q.last = t
 	mask := q.mask &^ (1 << k)
 	c, lo := b.head, b.lo
@@ -176,6 +168,7 @@ func (q *radix) spread(k int, t Time) {
 			}
 			d.tail.e[i] = x
 			d.hi = i + 1
+			d.min = min(d.min, x.t)
 		}
 		if c == b.tail {
 			break
@@ -184,48 +177,38 @@ func (q *radix) spread(k int, t Time) {
 		q.give(c)
 		c, lo = next, 0
 	}
-	b.head, b.lo, b.hi = c, 0, 0
+	b.head, b.lo, b.hi, b.min = c, 0, 0, MaxTime
 	q.mask = mask
-	q.min.t = minTime
+	q.peek.t = minTime
 }
 
-// first finds the earliest live entry of bucket k and keeps it in min. If the
-// earliest is dead it drops all dead entries of the bucket and returns how
-// many; the bucket may be empty then.
-func (q *radix) first(k int, p *slots) (dropped int) {
+// next returns the earliest live entry of bucket k, the lowest, and keeps it in
+// peek; it is false if all are dead.
+func (q *radix) next(k int, p *slots) (entry, bool) {
+	if q.peek.t >= 0 && p.live(q.peek) {
+		return q.peek, true
+	}
+	m := entry{t: MaxTime}
 	b := &q.b[k]
-	for {
-		m, at := MaxTime, b.head
-		for c := b.head; c != nil; c = c.next {
-			t := c.min
-			if c == b.head || c == b.tail {
-				t = earliest(b.part(c))
+	for c := b.head; c != nil; c = c.next {
+		for _, x := range b.part(c) {
+			if x.t < m.t && p.live(x) {
+				m = x
 			}
-			if t < m {
-				m, at = t, c
-			}
-		}
-		for _, x := range b.part(at) {
-			if x.t == m {
-				q.min = x
-				break
-			}
-		}
-		if p.live(q.min) {
-			return dropped
-		}
-		dropped += q.filter(k, p)
-		if q.mask>>k&1 == 0 {
-			return dropped
 		}
 	}
+	if m.t == MaxTime {
+		return m, false
+	}
+	q.peek = m
+	return m, true
 }
 
 // filter drops the dead entries of bucket k and returns how many.
 func (q *radix) filter(k int, p *slots) (dropped int) {
 	b := &q.b[k]
-	w, i := b.head, b.lo
-	lo, kept := b.lo, 0
+	m := MaxTime
+	w, i := b.head, b.lo // where the next entry that stays goes
 	for c := b.head; c != nil; c = c.next {
 		for _, x := range b.part(c) {
 			if !p.live(x) {
@@ -233,26 +216,28 @@ func (q *radix) filter(k int, p *slots) (dropped int) {
 				continue
 			}
 			if i == chunkLen {
-				w.min = earliest(w.e[:])
 				w, i = w.next, 0
 			}
 			w.e[i] = x
 			i++
-			kept++
+			m = min(m, x.t)
 		}
 	}
-	if kept == 0 {
+	if dropped == 0 {
+		return 0
+	}
+	q.peek.t = minTime
+	if m == MaxTime {
 		q.empty(k)
-	} else {
-		for c := w.next; c != nil; {
-			next := c.next
-			q.give(c)
-			c = next
-		}
-		w.next = nil
-		b.tail, b.lo, b.hi = w, lo, i
+		return dropped
 	}
-	q.min.t = minTime
+	for c := w.next; c != nil; {
+		next := c.next
+		q.give(c)
+		c = next
+	}
+	w.next = nil
+	b.tail, b.hi, b.min = w, i, m
 	return dropped
 }
 
@@ -261,5 +246,5 @@ func (q *radix) reset() {
 	for q.mask != 0 {
 		q.empty(bits.TrailingZeros64(q.mask))
 	}
-	q.last, q.min.t = 0, minTime
+	q.last, q.peek.t = 0, minTime
 }

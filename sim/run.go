@@ -46,21 +46,21 @@ func (e *Engine) Step() bool {
 // Next returns the instant of the earliest pending event, MaxTime if there are
 // only events that are never due. It is false if nothing is pending.
 func (e *Engine) Next() (Time, bool) {
-	for {
-		if e.front.n == 0 && !e.deal(minTime) {
-			break
-		}
+	t := e.lanes.t
+	for e.front.n > 0 || e.deal(minTime) {
 		x := e.front.f[e.front.n&frontMask]
 		if e.slots.live(x) {
-			return min(x.t, e.lanes.t), true
+			return min(t, x.t), true
 		}
 		e.front.n--
 		e.dead--
 	}
-	if e.heap.mask != 0 {
-		return min(e.heap.min.t, e.lanes.t), true
+	for m := e.heap.mask; m != 0; m &= m - 1 {
+		if x, ok := e.heap.next(bits.TrailingZeros64(m), &e.slots); ok {
+			return min(t, x.t), true
+		}
 	}
-	return e.lanes.t, e.Pending() > 0
+	return t, e.Pending() > 0
 }
 
 // enter makes end the end of the running loop.
@@ -135,23 +135,26 @@ func (e *Engine) fire(x entry) {
 // advance does what comes next if it is not an event of the front due before
 // bound: deal the heap out, fire from a lane, or nothing.
 func (e *Engine) advance() progress {
-	if e.front.n == 0 && e.heap.mask != 0 && e.deal(e.bound) {
-		return moved
-	}
 	t := e.lanes.t
+	if e.front.n == 0 && e.heap.mask != 0 {
+		// Entries due at t must be in the front to be compared with the lane's.
+		before := e.end
+		if t < before {
+			before = t + 1
+		}
+		if e.deal(before) {
+			return moved
+		}
+	}
 	if t >= e.end {
 		return idle
 	}
 	// The earliest lane is due, and nothing in the queue is due before it.
 	head := e.lanes.head()
-	if e.front.n > 0 {
-		x := e.front.f[e.front.n&frontMask]
-		if x.t == t && (!e.slots.live(x) || e.slots.seq(x) < e.slots.seq(head)) {
+	if x := e.front.f[e.front.n&frontMask]; x.t == t {
+		if !e.slots.live(x) || e.slots.seq(x) < e.slots.seq(head) {
 			return e.fireFront(x)
 		}
-	} else if e.heap.mask != 0 && e.heap.min.t == t && e.slots.seq(e.heap.min) < e.slots.seq(head) {
-		e.deal(t + 1)
-		return moved
 	}
 	e.lanes.pop()
 	e.bound = min(e.end, e.lanes.t)
@@ -163,10 +166,9 @@ func (e *Engine) advance() progress {
 const dealt = 16
 
 // deal fills the empty front with the earliest entries of the heap. A large
-// bucket it first deals out to lower ones, but only if its earliest event is
-// due before the given instant, because that event must be the next to fire.
-// It is false if the front stays empty: then the heap is empty, or heap.min is
-// its earliest live entry.
+// bucket it first deals out to lower ones, but only if its earliest entry is
+// due before the given instant, because Now must be there next. It is false if
+// the front stays empty: then no entry of the heap is due before.
 func (e *Engine) deal(before Time) bool {
 	q, f := &e.heap, &e.front
 	for q.mask != 0 {
@@ -177,17 +179,16 @@ func (e *Engine) deal(before Time) bool {
 			e.dealSmall()
 		case k == 0:
 			e.dealTies(b)
-		default:
-			if q.min.t < 0 || !e.slots.live(q.min) {
-				e.dead -= q.first(k, &e.slots)
-				if q.mask>>k&1 == 0 || b.small(dealt) {
+		case b.min < before:
+			if e.dead > 0 && b.head == b.tail {
+				e.dead -= q.filter(k, &e.slots)
+				if q.mask>>k&1 == 0 {
 					continue
 				}
 			}
-			if q.min.t >= before {
-				return false
-			}
-			q.spread(k, q.min.t)
+			q.spread(k)
+		default:
+			return false
 		}
 		if f.n > 0 {
 			return true
@@ -209,14 +210,14 @@ func (e *Engine) dealSmall() {
 			break
 		}
 		n += rank(b.head.e[b.lo:b.hi], f.sorted[n:])
-		b.lo, b.hi = 0, 0
+		b.lo, b.hi, b.min = 0, 0, MaxTime
 		q.mask &^= 1 << k
 		f.limit = q.endOf(k)
 	}
 	if q.mask == 0 {
 		f.limit = MaxTime
 	}
-	q.min.t = minTime
+	q.peek.t = minTime
 	f.n = n
 	// Reading the slots now, all at once, hides much of the latency of memory.
 	stale := uint32(0)
@@ -247,7 +248,7 @@ func (e *Engine) dealTies(b *bucket) {
 		q.give(c)
 	}
 	f.n, f.limit = n, q.last
-	q.min.t = minTime
+	q.peek.t = minTime
 }
 
 // sweepSlack keeps small models from sweeping all the time.

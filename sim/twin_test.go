@@ -361,19 +361,20 @@ func checkEngine(t interface{ Fatalf(string, ...any) }, e *Engine) {
 	for k := range q.b {
 		n := len(entries)
 		for c := q.b[k].head; c != nil; c = c.next {
-			part := q.b[k].part(c)
-			if c != q.b[k].head && c != q.b[k].tail && (len(part) != chunkLen || earliest(part) != c.min) {
-				t.Fatalf("bucket %d: chunk of %d, min %d", k, len(part), c.min)
-			}
-			entries = append(entries, part...)
+			entries = append(entries, q.b[k].part(c)...)
 		}
 		if (len(entries) > n) != (q.mask>>k&1 == 1) {
 			t.Fatalf("bucket %d: %d entries, mask %b", k, len(entries)-n, q.mask)
 		}
+		least := MaxTime
 		for _, x := range entries[n:] {
+			least = min(least, x.t)
 			if x.t < f.limit || x.t < q.last || x.t >= q.endOf(k) {
 				t.Fatalf("heap entry at %d in bucket %d, limit %d, last %d", x.t, k, f.limit, q.last)
 			}
+		}
+		if least != q.b[k].min {
+			t.Fatalf("bucket %d: earliest at %d, min %d", k, least, q.b[k].min)
 		}
 	}
 	if q.mask != 0 && q.last > e.now {

@@ -22,13 +22,15 @@ import (
 //   - Sleep, since the handler that sleeps would keep time from moving.
 //   - Ticker and Tick, whose Stop and Reset cannot be seen from here. Schedule
 //     the next tick from a handler.
-//   - Timer.Reset, which the library does not let a foreign clock define. The
-//     panic comes at the instant for which the timer was first set, inside the
-//     engine's loop. Once that instant has passed a Reset can only panic in a
-//     goroutine, when the new delay has passed in real time. In neither case is
-//     anything delivered. Stop the timer and make a new one.
+//   - Timer.Reset, which the library does not let a foreign clock define. Stop
+//     the timer and make a new one. A Reset before the timer is due panics at
+//     the instant for which it was first set, inside the engine's loop. A later
+//     one can only end the process from a goroutine, when the new delay has
+//     passed in real time; if the process ends before, it goes unnoticed. In
+//     neither case is anything delivered.
 //
-// A stopped timer leaves Engine.Pending at the instant for which it was set.
+// A stopped timer delivers nothing, but its event stays in the engine until the
+// instant for which it was set: Pending counts it, and Run moves time to it.
 // The methods belong to the goroutine that runs the engine, as all of it does.
 type Clock Engine
 

@@ -73,7 +73,9 @@ func (r *Rand) ExpFloat64() float64 {
 }
 
 // expEdge decides the points that ExpFloat64 could not take at once. Beyond r
-// the law is the same as from 0 on, shifted by r.
+// the law is the same as from 0 on, shifted by r. Package math's exponential
+// may serve here: it decides about x but is no part of it, and a different last
+// bit would change the decision in one of some 10^17 numbers.
 func (r *Rand) expEdge(i uint64, x float64) float64 {
 	if i == 0 {
 		return expR + r.ExpFloat64()

@@ -2,6 +2,8 @@ package theory
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -133,4 +135,67 @@ func TestQueueingErrors(t *testing.T) {
 	wantError(t, err, "M/M/1/K", "load -1")
 	_, err = MM1KBlocking(1, 0)
 	wantError(t, err, "capacity 0")
+}
+
+// simulateWaits serves customers in order of arrival, each by the server that
+// is free first, and returns their waits after a warm-up.
+func simulateWaits(r *rand.Rand, arrivalRPS float64, servers, customers int, service func() float64) []float64 {
+	free := make([]float64, servers) // when each server is, in order
+	now, warmUp := 0.0, customers/10
+	var waits []float64
+	for i := range customers {
+		now += r.ExpFloat64() / arrivalRPS
+		wait := max(free[0]-now, 0)
+		free[0] = now + wait + service()
+		slices.Sort(free)
+		if i >= warmUp {
+			waits = append(waits, wait)
+		}
+	}
+	return waits
+}
+
+// checkMean compares with the mean of batches, which are nearly independent.
+func checkMean(t *testing.T, what string, values []float64, want float64) {
+	t.Helper()
+	const batches = 30
+	var means []float64
+	for batch := range slices.Chunk(values, len(values)/batches) {
+		mean, _ := MeanSD(batch)
+		means = append(means, mean)
+	}
+	mean, sd := MeanSD(means)
+	if z := ZScore(len(means), mean, sd, want); !(math.Abs(z) < 3.5) {
+		t.Errorf("%s: simulated %v, exact %v, z %v", what, mean, want, z)
+	}
+}
+
+func TestQueuesAgainstSimulation(t *testing.T) {
+	const customers = 300_000
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, servers := range []int{1, 3} {
+		q := MMC{ArrivalRPS: 7 * float64(servers), ServiceRPS: 10, Servers: servers}
+		waits := simulateWaits(r, q.ArrivalRPS, servers, customers, func() float64 { return r.ExpFloat64() / 10 })
+		checkMean(t, "M/M/c mean wait", waits, sure(q.MeanWait()))
+		share := func(above float64) []float64 {
+			list := make([]float64, len(waits))
+			for i, w := range waits {
+				list[i] = indicator(w > above)
+			}
+			return list
+		}
+		checkMean(t, "M/M/c share that waits", share(0), sure(q.WaitProbability()))
+		checkMean(t, "M/M/c above the 90 % quantile", share(sure(q.WaitQuantile(0.9))), 0.1)
+	}
+	constant := simulateWaits(r, 7, 1, customers, func() float64 { return 0.1 })
+	checkMean(t, "M/D/1 mean wait", constant, sure(MD1Wait(7, 0.1)))
+	// Service of 0.02 s or 0.5 s: mean 0.1 s, squared coefficient of variation
+	// (5/6·0.02² + 1/6·0.5²)/0.1² - 1 = 3.2.
+	mixed := simulateWaits(r, 7, 1, customers, func() float64 {
+		if r.IntN(6) == 0 {
+			return 0.5
+		}
+		return 0.02
+	})
+	checkMean(t, "M/G/1 mean wait", mixed, sure(MG1Wait(7, 0.1, 3.2)))
 }
