@@ -96,7 +96,7 @@ func TestUsageErrors(t *testing.T) {
 		{"-exp false-trips -rate NaN", "factor rate_rps"},
 		{"-exp false-trips -rate 0", "rate"},
 		{"-exp false-trips -rate 1e300", "factor rate_rps"},
-		{"-exp false-trips -set nope=1", "false-trips has no factor \"nope\", known: policy"},
+		{"-exp false-trips -set xyzzy=1", "false-trips has no factor \"xyzzy\", known: policy"},
 		{"-exp false-trips -set probe=1", `did you mean "probes"?`},
 		{"-exp false-trips -set hours", "want FACTOR=v1,v2"},
 		{"-exp false-trips -hours 1 -set hours=2", "set twice"},

@@ -8,9 +8,6 @@ require (
 	github.com/stormglass/stormglass v0.0.0
 )
 
-require (
-	github.com/benbjohnson/clock v1.3.5 // indirect
-	github.com/bits-and-blooms/bitset v1.24.4 // indirect
-)
+require github.com/bits-and-blooms/bitset v1.24.4 // indirect
 
 replace github.com/stormglass/stormglass => ../

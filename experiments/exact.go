@@ -116,3 +116,28 @@ func (known tripTheory) trips(c Cell, rule policies.RuleConfig, reps int) (forms
 // chainPerCall is how many transitions of the chain cost as much as one
 // simulated call that all policies watch.
 const chainPerCall = 20
+
+// tripBound is an upper bound of the expected number of trips in the baseline
+// trace, by the binomial tail of one window; false for other cells and for
+// buckets. At a fixed rate a time window is a count window.
+func tripBound(c Cell) (float64, bool) {
+	rule := c.policy().rule
+	if c.Text("mode") != "observe" || c.Text("trace") != "baseline" || c.Text("arrivals") != "fixed" || rule.FailureRate == 0 {
+		return 0, false
+	}
+	count := countRule(rule)
+	switch rule.Window.Kind {
+	case policies.CountWindow:
+	case policies.TimeWindow:
+		calls := math.Ceil(rule.Window.Length.Seconds() * c.Float("rate_rps"))
+		if calls < float64(rule.MinCalls) || calls > 1<<20 {
+			return 0, false
+		}
+		count.Calls = int(calls)
+	default:
+		return 0, false
+	}
+	calls := int64(math.Round(c.Float("hours") * 3600 * c.Float("rate_rps")))
+	bound, err := theory.ExpectedTripsUpperBound(count, calls, c.Float("baseline_error_ratio"))
+	return bound, err == nil
+}

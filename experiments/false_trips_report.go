@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/stormglass/stormglass/policies"
 	"github.com/stormglass/stormglass/table"
@@ -96,7 +97,11 @@ func tripsText(r *Result, g falseTripsGroup) table.Text {
 		row := []string{c.policy().String(), c.Text("trace"), meanCI(trips, 1), fixed(trips.SD, 1),
 			fixed(r.Stat(i, "any_false_trip_ratio").Mean, 2), short(r.Stat(i, "false_trips_per_h").Mean, 2)}
 		if g.mode == "observe" {
-			row = append(row, closedForm(trips.Exact), fixed(trips.Z, 1), article(trips, 0))
+			form := closedForm(trips.Exact)
+			if bound, ok := tripBound(c); ok && math.IsNaN(trips.Exact) {
+				form = "≤ " + closedForm(bound)
+			}
+			row = append(row, form, fixed(trips.Z, 1), article(trips, 0))
 		} else {
 			refused := r.Stat(i, "good_refused_ratio").Mean
 			row = append(row, fixed(refused*100, 2)+" %")
@@ -120,7 +125,7 @@ func closedForm(v float64) string {
 // falseTripsNotes explains the closed forms with numbers of the first cell
 // that has glitches.
 func falseTripsNotes(r *Result, g falseTripsGroup) []string {
-	notes := []string{"closed form: Markov chain on the contents of a count window; z: (mean − closed form) ÷ standard error."}
+	notes := []string{"closed form: Markov chain on the contents of a count window; ≤: bound by the binomial tail; z: (mean − closed form) ÷ standard error."}
 	for _, i := range g.cells {
 		c := r.Plan.Cells[i]
 		rule := c.policy().rule

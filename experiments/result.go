@@ -131,7 +131,9 @@ func (r *Result) summarise(cell int, m Metric) Stat {
 	if e.Exact != nil {
 		if v, ok := e.Exact(c, m.Name, r.Plan.Reps); ok {
 			s.Exact = v
-			s.Z = theory.ZScore(s.N, s.Mean, s.SD, v)
+			if s.SD > 0 { // all alike: no standard error to measure in
+				s.Z = theory.ZScore(s.N, s.Mean, s.SD, v)
+			}
 		}
 	}
 	if e.Article != nil {

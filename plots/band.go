@@ -24,7 +24,7 @@ func (l Line) drawBand(f *frame) {
 	}
 	for i := range l.X {
 		lo, hi := l.Lo[i], l.Hi[i]
-		if !finite(l.X[i]) || false {
+		if !finite(l.X[i]) || lo != lo || hi != hi {
 			flush()
 			continue
 		}

@@ -21,7 +21,6 @@ func (b *Breaker) advance(now int64) int64 {
 			if !ok || at > now {
 				break
 			}
-			b.last = at
 			if slow != nil {
 				b.markSlow(slow, at)
 			} else {

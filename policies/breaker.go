@@ -9,6 +9,9 @@ import (
 
 // A Breaker stops calls to a callee that seems to be down. Ask Allow before
 // each call and hand the permit back to Record or Cancel exactly once.
+//
+// A Breaker is laid out for the cache: what calls only read comes first, what
+// the lock guards comes later and starts with what every outcome touches.
 type Breaker struct {
 	gate atomic.Uint64 // see enter
 
@@ -19,23 +22,27 @@ type Breaker struct {
 	deadlines    bool // time alone can change the state
 	inFlightSlow bool
 	unshared     bool
+	watch        stopwatch
 	openFor      time.Duration
 	probeRule    probeRule
 	limits       limits
 	onChange     func(Change)
-	watch        stopwatch
+
+	_ [cacheLine]byte
 
 	mu      sync.Mutex
-	state   State
-	epoch   uint64
 	window  window
+	epoch   uint64
 	last    int64 // latest instant seen
+	state   State
+	changes changes
+	stats   Stats
 	entered int64 // instant at which state was entered
 	probes  probes
 	calls   calls
-	stats   Stats
-	changes changes
 }
+
+const cacheLine = 64
 
 // NewBreaker returns a closed breaker, or the error of Validate. A nil clock
 // is the real one. The clock should not go backwards: a time before the

@@ -9,9 +9,9 @@ func (b *Breaker) lock() {
 }
 
 func (b *Breaker) unlock() {
-	pending := b.changes.pending()
+	untold := b.changes.untold
 	b.mutexUnlock()
-	if pending {
+	if untold {
 		b.deliver()
 	}
 }
@@ -25,16 +25,16 @@ func (b *Breaker) mutexUnlock() {
 // changes is the queue between the lock and OnChange, which is called outside
 // the lock and still for one change at a time, in order.
 type changes struct {
-	queue      []Change
-	told       int // changes at the head of the queue that are done with
+	untold     bool // whoever unlocks must deliver: nobody does so already
 	delivering bool
+	told       int // changes at the head of the queue that are done with
+	queue      []Change
 }
 
-func (c *changes) add(change Change) { c.queue = append(c.queue, change) }
-
-// pending reports whether someone must deliver: there is a change, and nobody
-// delivers already.
-func (c *changes) pending() bool { return len(c.queue) > 0 && !c.delivering }
+func (c *changes) add(change Change) {
+	c.queue = append(c.queue, change)
+	c.untold = !c.delivering
+}
 
 // next takes the oldest change out of the queue.
 func (c *changes) next() Change {
@@ -51,13 +51,13 @@ func (c *changes) next() Change {
 // brings about, or another goroutine meanwhile, joins the queue.
 func (b *Breaker) deliver() {
 	b.lock()
-	if !b.changes.pending() {
+	if !b.changes.untold {
 		b.mutexUnlock()
 		return
 	}
-	b.changes.delivering = true
+	b.changes.untold, b.changes.delivering = false, true
 	defer func() {
-		b.changes.delivering = false
+		b.changes.untold, b.changes.delivering = len(b.changes.queue) > 0, false
 		b.mutexUnlock()
 	}()
 	for len(b.changes.queue) > 0 {

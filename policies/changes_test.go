@@ -192,7 +192,7 @@ func TestChangeQueue(t *testing.T) {
 	for out < in {
 		take()
 	}
-	if q.pending() {
-		t.Error("changes pending in an empty queue")
+	if len(q.queue) != 0 {
+		t.Errorf("%d changes in a queue that was emptied", len(q.queue))
 	}
 }

@@ -4,11 +4,10 @@ import (
 	"math"
 	"math/bits"
 	"time"
-
-	"github.com/benbjohnson/clock"
 )
 
-// A Clock tells the time. Where a policy takes one, nil means the real clock.
+// A Clock tells the time, such as those of github.com/benbjohnson/clock. Where
+// a policy takes one, nil means the real clock.
 //
 // A clock that also has a method Since(time.Time) time.Duration is asked by
 // that method, which for the real clock costs half as much as Now.
@@ -19,7 +18,7 @@ type Clock interface {
 // A stopwatch reads a clock as nanoseconds since an instant a little before
 // its creation.
 type stopwatch struct {
-	since  func(time.Time) time.Duration
+	since  func(time.Time) time.Duration // nil for the real clock
 	start  time.Time
 	offset int64 // reading at start
 }
@@ -27,16 +26,15 @@ type stopwatch struct {
 // newStopwatch returns a stopwatch whose readings are multiples of slice when
 // the clock's Unix time is one. A slice of 0 asks for no alignment.
 func newStopwatch(c Clock, slice time.Duration) stopwatch {
-	if c == nil {
-		c = clock.New()
-	}
-	s := stopwatch{start: c.Now()}
-	if direct, ok := c.(interface {
-		Since(time.Time) time.Duration
-	}); ok {
-		s.since = direct.Since
-	} else {
+	s := stopwatch{start: time.Now()}
+	if c != nil {
+		s.start = c.Now()
 		s.since = func(t time.Time) time.Duration { return c.Now().Sub(t) }
+		if direct, ok := c.(interface {
+			Since(time.Time) time.Duration
+		}); ok {
+			s.since = direct.Since
+		}
 	}
 	if slice > 0 {
 		s.offset = unixRemainder(s.start, slice)
@@ -57,7 +55,12 @@ func unixRemainder(t time.Time, d time.Duration) int64 {
 }
 
 func (s *stopwatch) read() int64 {
-	elapsed := int64(s.since(s.start))
+	var elapsed int64
+	if s.since == nil {
+		elapsed = int64(time.Since(s.start))
+	} else {
+		elapsed = int64(s.since(s.start))
+	}
 	if elapsed > math.MaxInt64-s.offset {
 		return math.MaxInt64
 	}

@@ -153,6 +153,30 @@ func TestLateFailureOfAnOutcomeThatLeft(t *testing.T) {
 	}
 }
 
+// Nor does the end of such a call have the rule look again: the rates are held
+// against their thresholds when an outcome counts, not when others leave.
+func TestLateFailureDoesNotLookAgain(t *testing.T) {
+	const left = slowAfter + 1 + 5*sec // the slow call has left the window
+	cfg := inFlightConfig(WindowConfig{Kind: TimeWindow, Length: 5 * sec})
+	cfg.Rule.MinCalls, cfg.Rule.SlowRate = 2, 1
+	clock := newHandClock()
+	b := mustBreaker(t, cfg, clock)
+	p := mustAllow(t, b)
+	clock.at(slowAfter + 1)
+	b.Advance()
+	clock.at(left - 1)
+	for _, o := range []Outcome{good, bad} {
+		attempt(t, b, o)
+	}
+	wantCounts(t, b, Counts{3, 1, 1})
+	clock.at(left)
+	b.Record(p, bad)
+	wantState(t, b, Closed)
+	wantCounts(t, b, Counts{2, 1, 0})
+	attempt(t, b, bad)
+	wantState(t, b, Open)
+}
+
 // A probe that hangs decides at the instant it is slow.
 func TestInFlightSlowProbes(t *testing.T) {
 	const sent = 10 * sec

@@ -89,11 +89,8 @@ func (w *bucketWindow) move(now int64) {
 	if now%w.width < 0 {
 		slice--
 	}
-	if slice == w.slice {
-		return // end is beyond the largest instant
-	}
 	w.slice, w.current = slice, nil
-	w.end = (slice + 1) * w.width
+	w.end = (slice + 1) * w.width // negative in the last slice of all, which does no harm
 	for w.oldest != w.next {
 		b := w.at(w.oldest)
 		if uint64(slice-b.slice) < uint64(w.buckets) {

@@ -209,6 +209,12 @@ func TestWindowsAtTheEndsOfTime(t *testing.T) {
 			{last, "ok", Counts{2, 1, 1}},
 			{last, "ok", Counts{3, 1, 1}},
 		})
+		for range 100 {
+			r.Observe(last, false, false)
+		}
+		if got, want := r.Counts(last), (Counts{103, 1, 1}); got != want {
+			t.Errorf("%s window: %+v, want %+v", c.Kind, got, want)
+		}
 	}
 }
 

@@ -71,11 +71,8 @@ func (e *Engine) After(d time.Duration, h Handler, ev Event) Timer {
 // schedule is At and After in one, so that both are inlined. For After, t may
 // have overflowed, and d tells.
 func (e *Engine) schedule(t Time, d time.Duration, h Handler, ev Event) Timer {
-	if t < e.now {
-		t = e.early(t, d)
-	}
-	if e.slots.free == 0 {
-		e.slots.grow()
+	if t < e.now || e.slots.free == 0 {
+		return e.prepare(t, d, h, ev)
 	}
 	x := entry{t, e.hold(h, ev)}
 	if t < e.front.limit && e.front.n < frontCap {
@@ -85,14 +82,21 @@ func (e *Engine) schedule(t Time, d time.Duration, h Handler, ev Event) Timer {
 	return Timer{x.id, e.insert(x)}
 }
 
-// early returns the instant meant by a t before Now, or panics.
+// prepare does what schedule rarely meets, and schedules: a t before Now is a
+// sum beyond MaxTime or an error, and the slots may be used up.
 //
 //go:noinline
-func (e *Engine) early(t Time, d time.Duration) Time {
-	if d > 0 {
-		return MaxTime
+func (e *Engine) prepare(t Time, d time.Duration, h Handler, ev Event) Timer {
+	if t < e.now {
+		if d <= 0 {
+			panic(fmt.Sprintf("sim: At(%v) before Now (%v)", t, e.now))
+		}
+		t = MaxTime
 	}
-	panic(fmt.Sprintf("sim: At(%v) before Now (%v)", t, e.now))
+	if e.slots.free == 0 {
+		e.slots.grow()
+	}
+	return e.schedule(t, 0, h, ev)
 }
 
 // hold counts an event, puts it into a free slot, of which there must be one,

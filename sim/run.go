@@ -180,11 +180,9 @@ func (e *Engine) deal(before Time) bool {
 		case k == 0:
 			e.dealTies(b)
 		case b.min < before:
-			if e.dead > 0 && b.head == b.tail {
+			if b.head == b.tail && e.slots.stale(b.head.e[b.lo:b.hi]) {
 				e.dead -= q.filter(k, &e.slots)
-				if q.mask>>k&1 == 0 {
-					continue
-				}
+				continue
 			}
 			q.spread(k)
 		default:
@@ -219,13 +217,10 @@ func (e *Engine) dealSmall() {
 	}
 	q.peek.t = minTime
 	f.n = n
-	// Reading the slots now, all at once, hides much of the latency of memory.
-	stale := uint32(0)
 	for i, x := range f.sorted[:n] {
 		f.f[(n-i)&frontMask] = x
-		stale |= e.slots.s[uint32(x.id)].gen ^ uint32(x.id>>32)
 	}
-	if stale != 0 {
+	if e.slots.stale(f.sorted[:n]) {
 		e.dead -= f.filter(&e.slots)
 	}
 }

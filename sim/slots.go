@@ -95,6 +95,18 @@ func (p *slots) live(x entry) bool {
 	return p.s[uint32(x.id)].gen == uint32(x.id>>32)
 }
 
+// stale reports whether any of the entries, which are to fire soon, is dead. It
+// reads all their slots without waiting for one of them: in a large model each
+// is a cache miss, and this way they overlap.
+func (p *slots) stale(entries []entry) bool {
+	var differ uint32
+	s := p.s
+	for _, x := range entries {
+		differ |= s[uint32(x.id)].gen ^ uint32(x.id>>32)
+	}
+	return differ != 0
+}
+
 // seq returns the schedule number of the event of a live entry.
 func (p *slots) seq(x entry) uint64 { return p.seqs[uint32(x.id)] }
 

@@ -112,7 +112,7 @@ func indicator(b bool) float64 {
 }
 
 // deviance is x·ln(x/m) + m - x for x > 0 and m > 0, without the cancellation
-// between its parts when x is near m (Loader 2000, section 4).
+// between its parts when x is near m (Loader 2000).
 func deviance(x, m float64) float64 {
 	if math.Abs(x-m) >= 0.3*(x+m) {
 		return x*math.Log(x/m) + m - x

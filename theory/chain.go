@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// DefaultMaxStates is a limit for [NewCountChain] that keeps a chain below
-// 40 MB and an evaluation below a second in ordinary cases.
+// DefaultMaxStates is a limit for [NewCountChain] that keeps an evaluation
+// below 60 MB, and below a few seconds.
 const DefaultMaxStates = 1 << 20
 
 // ErrTooManyStates is wrapped by the error of [NewCountChain] for a rule whose
@@ -54,6 +54,8 @@ type CountChain struct {
 	caps []uint16
 
 	choose [][]int // choose[i][j] is C(i, j), at most math.MaxInt32
+
+	maxWork int64 // updates of a state before an evaluation gives up
 }
 
 // NewCountChain builds the chain of a rule. It returns an error that wraps
@@ -68,7 +70,7 @@ func NewCountChain(rule CountRule, maxStates int) (*CountChain, error) {
 		return nil, fmt.Errorf("theory: count chain: %d calls at failure rate %v: %w: %.3g, want at most %d",
 			rule.Calls, rule.FailureRate, ErrTooManyStates, states, maxStates)
 	}
-	c := &CountChain{rule: rule, n: rule.Calls, m: rule.minCalls()}
+	c := &CountChain{rule: rule, n: rule.Calls, m: rule.minCalls(), maxWork: maxWork}
 	c.need = failuresNeeded(rule)
 	c.k = c.need[c.n]
 	c.choose = binomials(c.n, c.k)

@@ -75,7 +75,7 @@ func simulate(r *rand.Rand, rule CountRule, k int, g GlitchTrace) float64 {
 
 // TestGlitchesAgainstSimulation makes its own replications of both rules.
 func TestGlitchesAgainstSimulation(t *testing.T) {
-	const reps = 40
+	const reps = 25
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, rule := range []CountRule{half, fifth} {
 		g := glitchTrace

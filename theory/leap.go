@@ -64,7 +64,8 @@ func (w *walk) leap(calls int64, p float64, first []float64) (float64, error) {
 			sum += skipped.trips
 			done += skipped.calls
 		}
-		if w.work += int64(reach); w.work > maxWork {
+		w.work += int64(reach)
+		if w.tired() {
 			return 0, w.tooLong(calls, p)
 		}
 	}

@@ -50,7 +50,7 @@ func (c *CountChain) TripInterval(p float64) (TripInterval, error) {
 			second += alive * ((2*i+3)/hazard + 2*(1-hazard)/(hazard*hazard))
 			break
 		}
-		if s.w.work > maxWork {
+		if s.w.tired() {
 			return TripInterval{}, s.w.tooLong(int64(i), p)
 		}
 	}

@@ -86,7 +86,7 @@ func geometricSum(log, terms float64) float64 {
 type scan struct{ log1, second, third float64 }
 
 // newScan evaluates Naus's (1982) formulas for Q2 and Q3, in the notation of
-// Glaz, Naus and Wallenstein (2001, section 4.2), for 1 <= k <= n and p inside
+// Glaz, Naus and Wallenstein (2001), for 1 <= k <= n and p inside
 // (0, 1). Of Q and 1-Q it adds up the smaller one, as a difference from the
 // other would lose its digits.
 func newScan(n, k int, p float64) scan {

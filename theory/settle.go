@@ -86,7 +86,7 @@ func (w *walk) advance(calls int64, p float64) (float64, error) {
 				return trips + rest, err
 			}
 		}
-		if w.work > maxWork {
+		if w.tired() {
 			return 0, w.tooLong(calls, p)
 		}
 	}
@@ -106,11 +106,14 @@ func (w *walk) steady(p float64) (rate float64, calls int64, trips float64, err 
 		if s.add(rate) && math.Abs(rate*float64(len(s.ring))-s.period()) <= 1e-11*s.period() {
 			return rate, calls, trips, nil
 		}
-		if w.work > maxWork {
+		if w.tired() {
 			return 0, 0, 0, w.tooLong(calls, p)
 		}
 	}
 }
+
+// tired reports that the walk has cost too much.
+func (w *walk) tired() bool { return w.work > w.chain.maxWork }
 
 func (w *walk) tooLong(calls int64, p float64) error {
 	return fmt.Errorf("theory: count chain: %w: trips do not settle within %d calls at failure probability %v", ErrTooLong, calls, p)
@@ -171,7 +174,7 @@ func (s *survival) advance(calls int64, p float64) error {
 			s.log += float64(calls-done) * math.Log1p(-hazard)
 			return nil
 		}
-		if s.w.work > maxWork {
+		if s.w.tired() {
 			return s.w.tooLong(calls, p)
 		}
 	}
@@ -188,7 +191,7 @@ func (s *survival) steady(p float64) (hazard float64, calls int64, err error) {
 		if hazards.add(hazard) {
 			return hazard, calls, nil
 		}
-		if s.w.work > maxWork {
+		if s.w.tired() {
 			return 0, 0, s.w.tooLong(calls, p)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 
 // TestLongSegments compares skipping and leaping with plain steps.
 func TestLongSegments(t *testing.T) {
-	for _, rule := range []CountRule{{10, 10, 0.5}, {10, 3, 0.5}, {20, 20, 0.2}, {12, 8, 0.7}, {30, 30, 0.1}, {5, 5, 1}} {
+	for _, rule := range []CountRule{{10, 10, 0.5}, {10, 3, 0.5}, {20, 20, 0.2}, {12, 8, 0.7}, {25, 25, 0.1}, {5, 5, 1}} {
 		c := sure(NewCountChain(rule, DefaultMaxStates))
 		for _, p := range []float64{0, 1e-4, 0.02, 0.3, 0.5, 0.7, 0.9, 0.99, 1} {
-			segments := []Segment{{6007, p}, {101, 0.2}, {6007, 0.01}}
+			segments := []Segment{{200*int64(rule.Calls) + 7, p}, {101, 0.2}, {507, 0.01}}
 			w := newWalk(c)
 			want := 0.0
 			for _, s := range segments {
@@ -81,13 +81,26 @@ func TestTripErrors(t *testing.T) {
 
 // TestTooLong uses a baseline at which trips come almost at regular intervals.
 func TestTooLong(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a second")
-	}
-	c := sure(NewCountChain(half, DefaultMaxStates))
-	_, err := c.Glitches(GlitchTrace{TotalCalls: sixHours, BaselineP: 0.8})
-	wantError(t, err, "count chain", "too long", "0.8")
-	if !errors.Is(err, ErrTooLong) {
-		t.Errorf("%v is not ErrTooLong", err)
+	c := sure(NewCountChain(CountRule{10, 10, 0.5}, DefaultMaxStates))
+	c.maxWork = 2e5
+	g := GlitchTrace{TotalCalls: sixHours, BaselineP: 0.8}
+	quiet := g
+	quiet.BaselineP, quiet.Glitches, quiet.GlitchCalls, quiet.GlitchP = 0.01, 1, 100_000, 0.9
+	tiring := *c
+	tiring.maxWork = 20 * int64(c.States())
+	for name, f := range map[string]func() (any, error){
+		"baseline":         func() (any, error) { return c.Glitches(g) },
+		"glitch":           func() (any, error) { return c.Glitches(quiet) },
+		"segment":          func() (any, error) { return c.ExpectedTrips([]Segment{{sixHours, 0.8}}) },
+		"any trip":         func() (any, error) { return tiring.AnyTrip([]Segment{{sixHours, 0.1}}) },
+		"any in baseline":  func() (any, error) { return tiring.AnyTripInGlitches(g) },
+		"interval":         func() (any, error) { return tiring.TripInterval(0.3) },
+		"trips in a short": func() (any, error) { return tiring.ExpectedTrips([]Segment{{30, 0.3}}) },
+	} {
+		v, err := f()
+		wantError(t, err, "count chain", "too long", "failure probability 0.")
+		if !errors.Is(err, ErrTooLong) {
+			t.Errorf("%s: %v, %v is not ErrTooLong", name, v, err)
+		}
 	}
 }
