@@ -38,7 +38,7 @@ func (e Events) draw(f *frame, l layer) {
 		if !f.ax.holds(v) {
 			continue
 		}
-		at := vg.Point{X: f.x.at(v), Y: f.area.Max.Y - eventHeight/2}
+		at := vg.Point{X: f.x.at(v), Y: f.area.Max.Y + eventHeight/2}
 		if e.Rows != nil {
 			if !f.ay.holds(e.Rows[i]) {
 				continue

@@ -17,8 +17,6 @@ type front struct {
 	n     int // entries in f[1 : n+1]
 	limit Time
 	f     [frontMask + 1]entry // f[0] is due never, so that it ends every search
-
-	sorted [dealt]entry // scratch of dealSmall
 }
 
 // init empties the front and lets it take everything.
@@ -61,25 +59,4 @@ func (f *front) filter(p *slots) (dropped int) {
 	dropped = f.n - n
 	f.n = n
 	return dropped
-}
-
-// rank sorts the few entries of from into to, stably, and returns how many. It
-// counts for each entry how many precede it: more comparisons than an insertion
-// sort, but no branch that depends on them.
-func rank(from, to []entry) int {
-	if len(from) == 1 {
-		to[0] = from[0]
-		return 1
-	}
-	for i, x := range from {
-		r := uint64(i)
-		for _, y := range from[:i] {
-			r -= uint64(x.t-y.t) >> 63
-		}
-		for _, y := range from[i+1:] {
-			r += uint64(y.t-x.t) >> 63
-		}
-		to[r] = x
-	}
-	return len(from)
 }

@@ -180,7 +180,7 @@ func (e *Engine) deal(before Time) bool {
 		case k == 0:
 			e.dealTies(b)
 		case b.min < before:
-			if b.head == b.tail && e.slots.stale(b.head.e[b.lo:b.hi]) {
+			if b.head == b.tail && e.stale(b.head.e[b.lo:b.hi]) {
 				e.dead -= q.filter(k, &e.slots)
 				continue
 			}
@@ -200,29 +200,47 @@ func (e *Engine) deal(before Time) bool {
 // enough together, the first in any case.
 func (e *Engine) dealSmall() {
 	q, f := &e.heap, &e.front
-	n := 0
-	for q.mask != 0 {
-		k := bits.TrailingZeros64(q.mask)
-		b := &q.b[k]
+	n, left := 0, q.mask
+	for left != 0 {
+		b := &q.b[bits.TrailingZeros64(left)]
 		if !b.small(uint32(dealt - n)) {
 			break
 		}
-		n += rank(b.head.e[b.lo:b.hi], f.sorted[n:])
+		n += int(b.hi - b.lo)
+		left &= left - 1
+	}
+	f.n = n
+	for q.mask != left {
+		k := bits.TrailingZeros64(q.mask)
+		b := &q.b[k]
+		entries := b.head.e[b.lo:b.hi]
+		n -= len(entries)
+		if k <= sortBits {
+			sortFew(entries, f.f[n+1:])
+		} else {
+			insertionSort(entries, f.f[n+1:])
+		}
 		b.lo, b.hi, b.min = 0, 0, MaxTime
-		q.mask &^= 1 << k
+		q.mask &= q.mask - 1
 		f.limit = q.endOf(k)
 	}
 	if q.mask == 0 {
 		f.limit = MaxTime
 	}
 	q.peek.t = minTime
-	f.n = n
-	for i, x := range f.sorted[:n] {
-		f.f[(n-i)&frontMask] = x
-	}
-	if e.slots.stale(f.sorted[:n]) {
+	if e.stale(f.f[1 : f.n+1]) {
 		e.dead -= f.filter(&e.slots)
 	}
+}
+
+// coldSlots is when the slots no longer fit in a processor's nearer caches.
+const coldSlots = 1 << 14
+
+// stale reports whether any of the entries, which are to fire soon, is dead. In
+// a large model it reads their slots even if there are no dead entries at all,
+// to have them at hand when they fire.
+func (e *Engine) stale(entries []entry) bool {
+	return (e.dead > 0 || len(e.slots.s) > coldSlots) && e.slots.stale(entries)
 }
 
 // dealTies moves the first entries of bucket 0, all due at last, to the empty
