@@ -31,7 +31,7 @@ func quick(dir string, more ...string) []string {
 
 func TestMainJobWritesItsFiles(t *testing.T) {
 	dir := t.TempDir()
-	out, err := stormglass(t, quick(dir, "-charts", "png,svg,pdf")...)
+	out, err := stormglass(t, quick(dir, "-charts", "png,svg,pdf", "-set", "mode=observe,breaker")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestSavedTraceCanBeReplayed(t *testing.T) {
 // Short tables of every experiment, checked by eye when they change.
 func TestGoldenSummaries(t *testing.T) {
 	for name, args := range map[string][]string{
-		"false-trips":     {"-hours", "0.5", "-reps", "3"},
+		"false-trips":     {"-hours", "0.5", "-reps", "3", "-set", "mode=observe,breaker"},
 		"detection-delay": nil,
 		"slow-calls":      {"-reps", "3"},
 		"window-grid":     {"-hours", "0.2", "-reps", "2", "-set", "window=count-20,time-10s,buckets-10s"},

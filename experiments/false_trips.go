@@ -41,7 +41,7 @@ healthy time that fills the longest window, and gives the detection delay.
 Source: breaker windows, second table.`,
 		Factors: []Factor{
 			policyFactor(articleBreakers...),
-			withPanel(choice("mode", "what a trip does: observe empties the window, breaker opens a real breaker", []string{"observe", "breaker"}, 2)),
+			withPanel(choice("mode", "what a trip does: observe empties the window, breaker opens a real breaker", []string{"observe", "breaker"}, 1)),
 			choice("trace", "baseline, glitches, or an outage of every call", []string{"baseline", "glitches", "outage"}, 3),
 			number("rate_rps", "calls per second", 0, maxRate, 50),
 			number("hours", "length of the traces baseline and glitches, h", 0, maxHours, 6),

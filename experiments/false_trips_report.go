@@ -3,6 +3,7 @@ package experiments
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/stormglass/stormglass/policies"
 	"github.com/stormglass/stormglass/table"
@@ -125,7 +126,10 @@ func closedForm(v float64) string {
 // falseTripsNotes explains the closed forms with numbers of the first cell
 // that has glitches.
 func falseTripsNotes(r *Result, g falseTripsGroup) []string {
-	notes := []string{"closed form: Markov chain on the contents of a count window; ≤: bound by the binomial tail; z: (mean − closed form) ÷ standard error."}
+	notes := []string{
+		"-set mode=breaker shows what whole breakers do on the same calls, and what they refuse.",
+		"closed form: Markov chain on the contents of a count window; ≤: bound by the binomial tail; z: (mean − closed form) ÷ standard error.",
+	}
 	for _, i := range g.cells {
 		c := r.Plan.Cells[i]
 		rule := c.policy().rule
@@ -161,7 +165,7 @@ func outageText(r *Result, g falseTripsGroup) table.Text {
 	if early {
 		t.Notes = append(t.Notes, "Where the article is earlier, its window was not full: 20 s of good calls before the outage fill a third of a window of 60 s.")
 	}
-	if g.mode == "breaker" {
+	if g.mode == "breaker" && slices.Contains(r.Plan.level("mode"), "observe") {
 		return table.Text{} // the same delays: a breaker opens when its rule trips
 	}
 	return t

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-var shortTrips = map[string]string{"hours": "0.5", "policy": "count-20-20-20,time-10s-20-20"}
+var shortTrips = map[string]string{"hours": "0.5", "mode": "observe,breaker", "policy": "count-20-20-20,time-10s-20-20"}
 
 func with(base map[string]string, more ...string) map[string]string {
 	m := map[string]string{}

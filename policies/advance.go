@@ -4,7 +4,7 @@ import "time"
 
 // instant returns now, or reads the clock where outcomes do not need it.
 func (b *Breaker) instant(now int64) int64 {
-	if b.clocked {
+	if b.epoch.Load().clocked {
 		return now
 	}
 	return b.advance(b.watch.read())
@@ -39,7 +39,7 @@ func (b *Breaker) deadline() (at int64, slow *call, ok bool) {
 	if slow = b.calls.first(); slow != nil {
 		at, ok = b.slowAt(slow), true
 	}
-	if b.state == HalfOpen && b.probeRule.longest > 0 {
+	if b.epoch.Load().state == HalfOpen && b.probeRule.longest > 0 {
 		end := b.entered + int64(b.probeRule.longest)
 		if end >= b.entered && (!ok || end <= at) {
 			return end, nil, true
@@ -80,7 +80,7 @@ func (b *Breaker) NextDeadline() (time.Time, bool) {
 // until the next Allow, so to look changes nothing.
 func (b *Breaker) State() State {
 	b.Advance()
-	return State(b.gate.Load() & gateState)
+	return b.epoch.Load().state
 }
 
 // Counts returns what the window holds now, or what the probes of a half-open
@@ -90,7 +90,7 @@ func (b *Breaker) Counts() Counts {
 	b.lock()
 	now = b.advance(now)
 	held := b.probes.held
-	if b.state == Closed {
+	if b.epoch.Load().state == Closed {
 		held = b.window.counts(now)
 	}
 	b.unlock()
@@ -103,7 +103,7 @@ func (b *Breaker) Stats() Stats {
 	b.lock()
 	now = b.advance(now)
 	s := b.stats
-	s.stay(b.state, time.Duration(now-b.entered))
+	s.stay(b.epoch.Load().state, time.Duration(now-b.entered))
 	b.unlock()
 	return s
 }

@@ -13,15 +13,16 @@ import (
 // A Breaker is laid out for the cache: what calls only read comes first, what
 // the lock guards comes later and starts with what every outcome touches.
 type Breaker struct {
-	gate atomic.Uint64 // see enter
+	epoch atomic.Pointer[epoch] // replaced under the lock
 
 	// Fixed when the breaker is made.
 	slowAfter    time.Duration // MaxInt64 if no call is slow
 	classify     func(Outcome) Class
-	clocked      bool // outcomes need the time
-	deadlines    bool // time alone can change the state
-	inFlightSlow bool
 	unshared     bool
+	clocked      bool // the window needs the time
+	inFlightSlow bool
+	deadlines    bool       // time alone can change the state
+	calmWindow   calmWindow // the window, if successes may bypass the lock
 	watch        stopwatch
 	openFor      time.Duration
 	probeRule    probeRule
@@ -32,17 +33,15 @@ type Breaker struct {
 
 	mu      sync.Mutex
 	window  window
-	epoch   uint64
-	last    int64 // latest instant seen
-	state   State
+	calm    bool   // successes may bypass the lock now
+	goodRun uint32 // good outcomes in a row
+	last    int64  // latest instant seen
 	changes changes
 	stats   Stats
-	entered int64 // instant at which state was entered
+	entered int64 // instant at which the epoch began
 	probes  probes
 	calls   calls
 }
-
-const cacheLine = 64
 
 // NewBreaker returns a closed breaker, or the error of Validate. A nil clock
 // is the real one. The clock should not go backwards: a time before the
@@ -58,10 +57,10 @@ func NewBreaker(cfg BreakerConfig, clock Clock) (*Breaker, error) {
 	b := &Breaker{
 		slowAfter:    cfg.Rule.SlowAfter,
 		classify:     cfg.Classify,
-		clocked:      kind.clocked || cfg.InFlightSlow || cfg.HalfOpenFor > 0,
-		deadlines:    cfg.InFlightSlow || cfg.HalfOpenFor > 0,
-		inFlightSlow: cfg.InFlightSlow,
 		unshared:     cfg.Unshared,
+		clocked:      kind.clocked,
+		inFlightSlow: cfg.InFlightSlow,
+		deadlines:    cfg.InFlightSlow || cfg.HalfOpenFor > 0,
 		openFor:      cfg.OpenFor,
 		probeRule:    makeProbeRule(cfg),
 		limits:       makeLimits(cfg.Rule),
@@ -76,6 +75,9 @@ func NewBreaker(cfg BreakerConfig, clock Clock) (*Breaker, error) {
 	}
 	b.watch = newStopwatch(clock, slice)
 	b.window = kind.make(cfg.Rule.Window, b.limits)
+	if !cfg.Unshared && !cfg.InFlightSlow {
+		b.calmWindow, _ = b.window.(calmWindow)
+	}
 	b.last = b.watch.offset
 	b.enter(Closed, b.last)
 	return b, nil
@@ -86,7 +88,7 @@ func NewBreaker(cfg BreakerConfig, clock Clock) (*Breaker, error) {
 // zero Permit, which goes with a refusal, is worth nothing: to hand it back
 // does nothing.
 type Permit struct {
-	epoch uint64
+	epoch *epoch
 	slot  uint32 // of calls; 0 without InFlightSlow
 	use   uint32
 }
@@ -94,8 +96,8 @@ type Permit struct {
 // Allow reports whether a call may start now. If it may, hand the permit back
 // when the call has ended.
 func (b *Breaker) Allow() (Permit, bool) {
-	if g := b.gate.Load(); g&gatePass != 0 {
-		return Permit{epoch: g >> gateBits}, true
+	if epoch := b.epoch.Load(); epoch.plain {
+		return Permit{epoch: epoch}, true
 	}
 	return b.admit()
 }
@@ -104,31 +106,36 @@ func (b *Breaker) Allow() (Permit, bool) {
 func (b *Breaker) admit() (Permit, bool) {
 	now := b.watch.read()
 	b.lock()
+	defer b.unlock()
 	now = b.advance(now)
-	if b.state == Open && now-b.entered >= int64(b.openFor) {
-		b.change(HalfOpen, now, Counts{})
+	epoch := b.epoch.Load()
+	if epoch.state == Open && now-b.entered >= int64(b.openFor) {
+		epoch = b.change(HalfOpen, now, Counts{})
 	}
-	ok := b.state == Closed || b.state == HalfOpen && b.probes.take(&b.probeRule)
-	p := Permit{epoch: b.epoch}
-	switch {
-	case !ok:
+	switch epoch.state {
+	case Open:
 		b.stats.Refused++
-		p = Permit{}
-	case b.state == HalfOpen:
-		b.stats.Probes++
-		fallthrough
-	default:
-		if b.inFlightSlow {
-			p.slot, p.use = b.calls.add(now)
+		return Permit{}, false
+	case HalfOpen:
+		if !b.probes.take(&b.probeRule) {
+			b.stats.Refused++
+			return Permit{}, false
 		}
+		b.stats.Probes++
 	}
-	b.unlock()
-	return p, ok
+	p := Permit{epoch: epoch}
+	if b.inFlightSlow {
+		p.slot, p.use = b.calls.add(now)
+	}
+	return p, true
 }
 
 // Record counts the outcome of a call in the state that allowed it, and drops
 // it if that state is over.
 func (b *Breaker) Record(p Permit, o Outcome) {
+	if p.epoch == nil {
+		return
+	}
 	failed := o.Err != nil
 	if b.classify != nil {
 		class := b.classify(o)
@@ -140,15 +147,23 @@ func (b *Breaker) Record(p Permit, o Outcome) {
 	}
 	e := makeEntry(failed, o.Latency > b.slowAfter)
 	var now int64
-	if b.clocked {
+	if p.epoch.clocked {
 		now = b.watch.read()
 	}
+	if e == 0 && now < p.epoch.calmUntil.Load() && b.bypass(p.epoch) {
+		return
+	}
 	b.lock()
-	if b.clocked {
+	if p.epoch.clocked {
 		now = b.advance(now)
 	}
-	if p.epoch == b.epoch && b.state == Closed && !b.inFlightSlow {
+	if p.epoch.plain && p.epoch == b.epoch.Load() {
 		b.stats.Recorded++
+		if e == 0 {
+			b.goodRun++
+		} else {
+			b.goodRun = 0
+		}
 		if b.window.record(now, e) {
 			now = b.instant(now)
 			b.change(Open, now, b.window.counts(now))
@@ -168,8 +183,8 @@ func (b *Breaker) record(p Permit, e entry, now int64) {
 	b.stats.Recorded++
 	switch {
 	case ended.phase == knownSlow:
-		b.endSlow(ended, e, now)
-	case b.state == HalfOpen:
+		b.endSlow(ended, p.epoch.state, e, now)
+	case p.epoch.state == HalfOpen:
 		b.collect(e, now)
 	case b.window.record(now, e):
 		b.change(Open, now, b.window.counts(now))
@@ -179,10 +194,8 @@ func (b *Breaker) record(p Permit, e entry, now int64) {
 // end takes a permit back and returns what is known of its call. It reports
 // false if the permit is worth nothing.
 func (b *Breaker) end(p Permit) (c call, ok bool) {
-	if p.epoch != b.epoch {
-		if p.epoch != 0 {
-			b.stats.Late++
-		}
+	if p.epoch != b.epoch.Load() {
+		b.stats.Late++
 		return call{}, false
 	}
 	if b.inFlightSlow {
@@ -190,7 +203,7 @@ func (b *Breaker) end(p Permit) (c call, ok bool) {
 			return call{}, false
 		}
 	}
-	if b.state == HalfOpen {
+	if p.epoch.state == HalfOpen {
 		if b.probes.inFlight == 0 {
 			return call{}, false
 		}
@@ -205,21 +218,25 @@ func (b *Breaker) end(p Permit) (c call, ok bool) {
 //
 // A call that may end without Record must end with Cancel: a probe that never
 // comes back keeps its permit.
-func (b *Breaker) Cancel(p Permit) { b.release(p, &b.stats.Cancelled) }
+func (b *Breaker) Cancel(p Permit) {
+	if p.epoch != nil {
+		b.release(p, &b.stats.Cancelled)
+	}
+}
 
 // release takes a permit back without an outcome.
 func (b *Breaker) release(p Permit, count *uint64) {
 	var now int64
-	if b.clocked {
+	if p.epoch.clocked {
 		now = b.watch.read()
 	}
 	b.lock()
-	if b.clocked {
+	if p.epoch.clocked {
 		b.advance(now)
 	}
 	if ended, ok := b.end(p); ok {
 		*count++
-		if b.state == HalfOpen && ended.phase != knownSlow {
+		if p.epoch.state == HalfOpen && ended.phase != knownSlow {
 			b.probes.taken--
 		}
 	}

@@ -3,13 +3,20 @@ package policies
 // lock and unlock guard everything that changes. Whoever unlocks delivers the
 // changes of state that were made.
 func (b *Breaker) lock() {
-	if !b.unshared {
-		b.mu.Lock()
+	if b.unshared {
+		return
+	}
+	b.mu.Lock()
+	if b.calm {
+		b.settle()
 	}
 }
 
 func (b *Breaker) unlock() {
 	untold := b.changes.untold
+	if b.goodRun >= calmAfter && b.calmWindow != nil {
+		b.calmDown()
+	}
 	b.mutexUnlock()
 	if untold {
 		b.deliver()

@@ -98,7 +98,7 @@ func (b *Breaker) markSlow(l *call, now int64) {
 	b.calls.unlink(l)
 	l.phase = knownSlow
 	b.stats.EarlySlow++
-	if b.state == HalfOpen {
+	if b.epoch.Load().state == HalfOpen {
 		b.collect(entrySlow, now)
 		return
 	}
@@ -111,11 +111,11 @@ func (b *Breaker) markSlow(l *call, now int64) {
 
 // endSlow adds a failure to the outcome of a call that was recorded as slow
 // while it was in flight.
-func (b *Breaker) endSlow(l call, e entry, now int64) {
+func (b *Breaker) endSlow(l call, s State, e entry, now int64) {
 	if e.failed() == 0 {
 		return
 	}
-	if b.state == HalfOpen {
+	if s == HalfOpen {
 		b.probes.held.Failures++
 		return
 	}

@@ -60,9 +60,7 @@ func (w *bucketWindow) record(now int64, e entry) bool {
 		w.move(now)
 	}
 	if w.current == nil {
-		w.current = w.at(w.next)
-		*w.current = bucket{slice: w.slice}
-		w.next++
+		w.begin()
 	}
 	w.current.held.Calls++
 	w.held.Calls++
@@ -73,6 +71,30 @@ func (w *bucketWindow) record(now int64, e entry) bool {
 		w.held.Slow += e.slow()
 	}
 	return w.limits.reached(w.held)
+}
+
+// begin takes a place for the current slice.
+func (w *bucketWindow) begin() {
+	w.current = w.at(w.next)
+	*w.current = bucket{slice: w.slice}
+	w.next++
+}
+
+// calmUntil is the end of the current slice at most: what is counted until
+// then belongs into its bucket, and no other bucket leaves.
+func (w *bucketWindow) calmUntil() int64 {
+	if w.limits.calm(w.held) {
+		return max(w.end, 0)
+	}
+	return 0
+}
+
+func (w *bucketWindow) recordGood(n uint64) {
+	if w.current == nil {
+		w.begin()
+	}
+	w.current.held.Calls += int(n)
+	w.held.Calls += int(n)
 }
 
 func (w *bucketWindow) counts(now int64) Counts {

@@ -1,6 +1,9 @@
 package policies
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 func validateCount(c WindowConfig) error {
 	if c.Calls < 1 || c.Calls > maxCalls {
@@ -23,7 +26,11 @@ type countWindow struct {
 	limits   limits
 }
 
-const perWord = 32
+const (
+	perWord   = 32
+	allFailed = ^uint64(0) / 3 * uint64(entryFailed) // the failed bits of a word
+	allSlow   = ^uint64(0) / 3 * uint64(entrySlow)
+)
 
 func newCountWindow(c WindowConfig, l limits) window {
 	return &countWindow{limits: l, ring: make([]uint64, (c.Calls+perWord-1)/perWord), size: c.Calls}
@@ -45,6 +52,42 @@ func (w *countWindow) record(_ int64, e entry) bool {
 	}
 	w.recorded++
 	return w.limits.reached(w.held)
+}
+
+// calmUntil looks at the limits alone: the outcomes that good ones push out
+// only lower the rates further.
+func (w *countWindow) calmUntil() int64 {
+	if w.limits.calm(w.held) {
+		return neverEnds
+	}
+	return 0
+}
+
+func (w *countWindow) recordGood(n uint64) {
+	w.recorded += n
+	if n >= uint64(w.size) {
+		clear(w.ring)
+		w.held = Counts{Calls: w.size}
+	} else {
+		w.held.Calls = min(w.held.Calls+int(n), w.size)
+		from, to := w.next, w.next+int(n)
+		w.clear(from, min(to, w.size))
+		w.clear(0, to-w.size)
+	}
+	w.next = int(w.recorded % uint64(w.size))
+}
+
+// clear makes the places from, ..., to-1 good ones, a word at a time.
+func (w *countWindow) clear(from, to int) {
+	for from < to {
+		end := min(to, from-from%perWord+perWord)
+		places := ^uint64(0) >> (64 - 2*(end-from)) << (from % perWord * 2)
+		word := &w.ring[from/perWord]
+		w.held.Failures -= bits.OnesCount64(*word & places & allFailed)
+		w.held.Slow -= bits.OnesCount64(*word & places & allSlow)
+		*word &^= places
+		from = end
+	}
 }
 
 func (w *countWindow) counts(int64) Counts { return w.held }

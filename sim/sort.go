@@ -22,14 +22,18 @@ func sortFew(from, to []entry) {
 	// A key ends in the place in from, which decides between equals and finds
 	// the entry again. A row of keys is filled up and closed with greatest.
 	const greatest = math.MaxUint64
-	var keys [32]uint64
+	var keys [18]uint64
 	for i := range min(n, 8) {
 		keys[i&7] = uint64(from[i].t)<<4 | uint64(i)
 	}
 	for i := n; i < 8; i++ {
 		keys[i&7] = greatest
 	}
-	sort8((*[8]uint64)(keys[:8]))
+	if n <= 4 {
+		sort4((*[4]uint64)(keys[:4]))
+	} else {
+		sort8((*[8]uint64)(keys[:8]))
+	}
 	if n <= 8 {
 		for i := range to {
 			to[i] = from[keys[(n-1-i)&7]&15]
@@ -45,16 +49,16 @@ func sortFew(from, to []entry) {
 		row[i-8] = greatest
 	}
 	sort8((*[8]uint64)(keys[9:17]))
-	i, j := uint(0), uint(9)
+	i, j := uint64(0), uint64(9)
 	for k := n - 1; k >= 0; k-- {
-		x, y := keys[i&31], keys[j&31]
-		var less uint
+		x, y := keys[min(i, 8)], keys[min(j, 17)]
+		var less uint64
 		if x < y {
 			less = 1
 		}
 		i += less
 		j += 1 - less
-		to[k] = from[min(x, y)&15]
+		to[k] = from[(y^(x^y)&-less)&15]
 	}
 }
 

@@ -1,0 +1,53 @@
+package policies
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// An epoch is one stay in a state. Permits point to the epoch that gave them
+// out, so what comes back late is known by its pointer.
+type epoch struct {
+	state   State
+	plain   bool // closed, without InFlightSlow: Allow has nothing to decide
+	clocked bool // outcomes need the time
+
+	// Successes bypass the lock: see bypass. The two words are apart because
+	// everyone reads the first and everyone writes the second.
+	calmUntil atomic.Int64
+	_         [cacheLine]byte
+	good      atomic.Uint64
+	_         [cacheLine]byte
+}
+
+const cacheLine = 64 // bytes, on most processors
+
+// enter begins an epoch at now.
+func (b *Breaker) enter(s State, now int64) *epoch {
+	e := &epoch{
+		state:   s,
+		plain:   s == Closed && !b.inFlightSlow,
+		clocked: s == Closed && b.clocked || s == HalfOpen && b.probeRule.longest > 0 || b.inFlightSlow,
+	}
+	b.entered, b.goodRun = now, 0
+	b.epoch.Store(e)
+	return e
+}
+
+// change moves the breaker to another state at now. Whatever was admitted
+// before belongs to an earlier epoch from here on.
+func (b *Breaker) change(to State, now int64, counts Counts) *epoch {
+	c := Change{From: b.epoch.Load().state, To: to, Counts: counts}
+	b.stats.count(c, time.Duration(now-b.entered))
+	if c.From == Closed {
+		b.window.reset()
+	}
+	b.probes = probes{}
+	b.calls.reset()
+	e := b.enter(to, now)
+	if b.onChange != nil {
+		c.At = b.watch.time(now)
+		b.changes.add(c)
+	}
+	return e
+}
