@@ -15,8 +15,7 @@ type tripWatch struct {
 	rule      *policies.Rule
 	slowAfter time.Duration
 	from, to  sim.Time // trips are counted in [from, to)
-	calls     int64    // calls made in [from, to) before and at the first trip
-	badCalls  int64    // those of them that failed
+	badCalls  int64    // failing calls in [from, to) up to and including the first trip
 	trips     int64
 	first     sim.Time // of the first trip counted; meaningful if trips > 0
 	onTrip    func(at sim.Time)
@@ -32,18 +31,37 @@ func newTripWatch(cfg policies.RuleConfig, from, to sim.Time) (*tripWatch, error
 
 // Watch implements model.Watcher.
 func (w *tripWatch) Watch(b *model.Batch) {
-	for i, at := range b.At {
-		failed := b.Failed[i]
-		slow := b.Latency != nil && b.Latency[i] > w.slowAfter
-		tripped := w.rule.Observe(time.Duration(at), failed, slow)
-		if w.trips == 0 && at >= w.from {
-			w.calls++
-			if failed {
-				w.badCalls++
-			}
+	for i := 0; i < len(b.At); i++ {
+		trip := i + w.observe(b, i)
+		if w.trips == 0 {
+			w.countBad(b, i, min(trip+1, len(b.At)))
 		}
-		if tripped {
-			w.trip(at)
+		if i = trip; i < len(b.At) {
+			w.trip(sim.Time(b.At[i]))
+		}
+	}
+}
+
+// observe shows the rule the batch from call i on, up to the first trip, and
+// returns how many calls came before that.
+func (w *tripWatch) observe(b *model.Batch, i int) int {
+	if b.Latency == nil {
+		return w.rule.ObserveAll(b.At[i:], b.Failed[i:])
+	}
+	for k := i; k < len(b.At); k++ {
+		if w.rule.Observe(b.At[k], b.Failed[k], b.Latency[k] > w.slowAfter) {
+			return k - i
+		}
+	}
+	return len(b.At) - i
+}
+
+// countBad counts the failing calls in [from, to) of the batch that were made
+// since counting began.
+func (w *tripWatch) countBad(b *model.Batch, from, to int) {
+	for i := from; i < to; i++ {
+		if b.Failed[i] && sim.Time(b.At[i]) >= w.from {
+			w.badCalls++
 		}
 	}
 }
@@ -119,7 +137,8 @@ func (w *breakerWatch) opened() {
 
 // Watch implements model.Watcher.
 func (w *breakerWatch) Watch(b *model.Batch) {
-	for i, at := range b.At {
+	for i := range b.At {
+		at := sim.Time(b.At[i])
 		w.clock.now = at
 		failed := b.Failed[i]
 		good := !failed && at >= w.from

@@ -15,7 +15,7 @@ const batchCalls = 512
 
 // A Batch is a run of consecutive calls in order of time.
 type Batch struct {
-	At      []sim.Time      // when the call was made and, outcomes being instant, answered
+	At      []time.Duration // when the call was made and, outcomes being instant, answered
 	Failed  []bool          // whether it failed
 	Latency []time.Duration // how long it took, 0 where the trace does not say; nil unless the feed draws latencies
 }
@@ -68,7 +68,7 @@ func (f *Feed) Run(ctx context.Context, e *sim.Engine) error {
 		return fmt.Errorf("model: feed: horizon %v, want after %v", f.Until, e.Now())
 	}
 	f.ctx = ctx
-	f.batch = Batch{At: make([]sim.Time, 0, batchCalls), Failed: make([]bool, 0, batchCalls)}
+	f.batch = Batch{At: make([]time.Duration, 0, batchCalls), Failed: make([]bool, 0, batchCalls)}
 	f.nextSegment(0)
 	f.schedule(e)
 	e.RunUntil(f.Until)
@@ -101,7 +101,7 @@ func (f *Feed) call(e *sim.Engine, now sim.Time) {
 	}
 	k := f.calls
 	f.calls++
-	f.batch.At = append(f.batch.At, now)
+	f.batch.At = append(f.batch.At, time.Duration(now))
 	f.batch.Failed = append(f.batch.Failed, f.Fate.Uint64(k, 0)>>1 < f.threshold)
 	if f.Latencies {
 		f.batch.Latency = append(f.batch.Latency, f.law.Quantile(f.Fate.Float64(k, 1)))

@@ -10,26 +10,31 @@ func (b *Breaker) instant(now int64) int64 {
 	return b.advance(b.watch.read())
 }
 
-// advance brings the state up to date: what was due in the meantime happens at
-// the instant it was due, in order. It returns now, or the latest instant seen
-// if that is later.
+// advance brings the state up to date. It returns now, or the latest instant
+// seen if that is later.
 func (b *Breaker) advance(now int64) int64 {
 	now = max(now, b.last)
+	b.last = now
 	if b.deadlines {
-		for {
-			at, slow, ok := b.deadline()
-			if !ok || at > now {
-				break
-			}
-			if slow != nil {
-				b.markSlow(slow, at)
-			} else {
-				b.change(Open, at, b.probes.held)
-			}
+		b.catchUp(now)
+	}
+	return now
+}
+
+// catchUp lets happen what was due in the meantime, in order, each at the
+// instant it was due.
+func (b *Breaker) catchUp(now int64) {
+	for {
+		at, slow, ok := b.deadline()
+		switch {
+		case !ok || at > now:
+			return
+		case slow != nil:
+			b.markSlow(slow, at)
+		default:
+			b.change(Open, at, b.probes.held)
 		}
 	}
-	b.last = now
-	return now
 }
 
 // deadline returns the earliest instant at which time alone may change the

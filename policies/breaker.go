@@ -95,9 +95,9 @@ type Permit struct {
 
 // Allow reports whether a call may start now. If it may, hand the permit back
 // when the call has ended.
-func (b *Breaker) Allow() (Permit, bool) {
-	if epoch := b.epoch.Load(); epoch.plain {
-		return Permit{epoch: epoch}, true
+func (b *Breaker) Allow() (p Permit, ok bool) {
+	if p.epoch = b.epoch.Load(); p.epoch.plain {
+		return p, true
 	}
 	return b.admit()
 }
@@ -153,7 +153,12 @@ func (b *Breaker) Record(p Permit, o Outcome) {
 	if e == 0 && now < p.epoch.calmUntil.Load() && b.bypass(p.epoch) {
 		return
 	}
-	b.lock()
+	if !b.unshared { // as in lock
+		b.mu.Lock()
+		if b.calm {
+			b.settle()
+		}
+	}
 	if p.epoch.clocked {
 		now = b.advance(now)
 	}
@@ -171,7 +176,16 @@ func (b *Breaker) Record(p Permit, o Outcome) {
 	} else {
 		b.record(p, e, now)
 	}
-	b.unlock()
+	untold := b.changes.untold // as in unlock
+	if b.goodRun >= calmAfter && b.calmWindow != nil {
+		b.calmDown()
+	}
+	if !b.unshared {
+		b.mu.Unlock()
+	}
+	if untold {
+		b.deliver()
+	}
 }
 
 // record is Record in half-open, with InFlightSlow, or too late.

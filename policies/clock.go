@@ -55,12 +55,10 @@ func unixRemainder(t time.Time, d time.Duration) int64 {
 }
 
 func (s *stopwatch) read() int64 {
-	var elapsed int64
 	if s.since == nil {
-		elapsed = int64(time.Since(s.start))
-	} else {
-		elapsed = int64(s.since(s.start))
+		return s.offset + int64(time.Since(s.start))
 	}
+	elapsed := int64(s.since(s.start))
 	if elapsed > math.MaxInt64-s.offset {
 		return math.MaxInt64
 	}

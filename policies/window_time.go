@@ -28,8 +28,8 @@ type timeWindow struct {
 	ring     []int64 // (instant-base)<<entryBits | entry; the length is a power of two
 	oldest   uint64  // place of the oldest outcome held
 	next     uint64  // place of the next outcome
-	room     uint64  // outcomes that fit: the length of the ring, or most
-	most     uint64
+	most     uint64  // outcomes held at most
+	room     uint64  // outcomes that fit into the ring, or most if that is less
 	length   int64
 	base     int64
 	last     int64 // latest instant seen
@@ -58,8 +58,9 @@ func newTimeWindow(c WindowConfig, l limits) window {
 	return w
 }
 
-// record contains the loop of expire once more, in one piece, because a
-// simulator spends much of its time here: the call would cost a fifth more.
+// record contains the loop of expire once more, because a simulator spends
+// much of its time here and the call would cost a fifth more. Here the oldest
+// outcome leaves also when there is no room for another.
 func (w *timeWindow) record(now int64, e entry) bool {
 	if now < w.last {
 		now = w.last
@@ -72,7 +73,7 @@ func (w *timeWindow) record(now int64, e entry) bool {
 	first := (offset - w.length + 1) << entryBits // what is packed below is too old
 	for oldest != next {
 		packed := ring[oldest&uint64(len(ring)-1)]
-		if packed >= first {
+		if packed >= first && next-oldest != w.most {
 			break
 		}
 		oldest++
@@ -99,9 +100,6 @@ func (w *timeWindow) makeRoom(now int64) {
 		w.base = now
 	case now-w.base >= maxOffset:
 		w.rebase()
-	case w.room == w.most:
-		w.forget(entry(w.ring[w.oldest&uint64(len(w.ring)-1)] & entryMask))
-		w.oldest++
 	default:
 		w.grow()
 	}

@@ -167,8 +167,8 @@ func (e *Engine) Cancel(t Timer) bool {
 }
 
 // Reset puts the engine back to time 0 with nothing pending, and keeps its
-// memory and its lanes. Timers from before identify no event any more. A
-// handler must not call it.
+// memory and its lanes. Timers from before identify no event any more. In a
+// handler it stops the run, too.
 func (e *Engine) Reset() {
 	e.now, e.end, e.bound = 0, 0, 0
 	e.seq, e.fired, e.cancelled, e.never, e.dead = 0, 0, 0, 0, 0

@@ -1,10 +1,8 @@
 package sim
 
 import (
-	"container/heap"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -29,121 +27,69 @@ type scheduler interface {
 	reset()
 }
 
-// textbook is the engine from a textbook: a binary heap of pointers, ordered by
-// instant and schedule number, with eager cancellation.
-type textbook struct {
-	clock   Time
-	q       textbookHeap
-	seq     uint64
-	fired   uint64
+// twin is the textbook engine as a scheduler.
+type twin struct {
+	b       textbook
 	stopped bool
 	timers  []*textbookEvent
 	fire    func(id uint64)
 }
 
-type textbookEvent struct {
-	t     Time
-	seq   uint64
-	id    uint64
-	index int // in the heap, −1 if not there
+func (s *twin) now() Time { return s.b.clock }
+func (s *twin) at(t Time, id uint64) {
+	s.timers = append(s.timers, s.b.at(t, func() { s.fire(id) }))
 }
+func (s *twin) after(d time.Duration, id uint64) { s.at(s.b.clock.Add(d), id) }
+func (s *twin) lane(d time.Duration, id uint64)  { s.after(d, id) }
+func (s *twin) cancel(timer int) bool            { return s.b.cancel(s.timers[timer]) }
+func (s *twin) pending() int                     { return len(s.b.q) }
+func (s *twin) events() uint64                   { return s.b.fired }
+func (s *twin) stop()                            { s.stopped = true }
 
-type textbookHeap []*textbookEvent
-
-func (h textbookHeap) Len() int { return len(h) }
-func (h textbookHeap) Less(i, j int) bool {
-	return h[i].t < h[j].t || h[i].t == h[j].t && h[i].seq < h[j].seq
-}
-func (h textbookHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-func (h *textbookHeap) Push(x any) {
-	ev := x.(*textbookEvent)
-	ev.index = len(*h)
-	*h = append(*h, ev)
-}
-func (h *textbookHeap) Pop() any {
-	last := len(*h) - 1
-	ev := (*h)[last]
-	ev.index = -1
-	*h = (*h)[:last]
-	return ev
-}
-
-func (b *textbook) now() Time { return b.clock }
-
-func (b *textbook) at(t Time, id uint64) {
-	b.seq++
-	ev := &textbookEvent{t: t, seq: b.seq, id: id}
-	heap.Push(&b.q, ev)
-	b.timers = append(b.timers, ev)
-}
-
-func (b *textbook) after(d time.Duration, id uint64) { b.at(b.clock.Add(d), id) }
-func (b *textbook) lane(d time.Duration, id uint64)  { b.after(d, id) }
-
-func (b *textbook) cancel(timer int) bool {
-	ev := b.timers[timer]
-	if ev.index < 0 {
-		return false
-	}
-	heap.Remove(&b.q, ev.index)
-	return true
-}
-
-func (b *textbook) next() (Time, bool) {
-	if len(b.q) == 0 {
+func (s *twin) next() (Time, bool) {
+	if len(s.b.q) == 0 {
 		return MaxTime, false
 	}
-	return b.q[0].t, true
+	return s.b.q[0].t, true
 }
 
-func (b *textbook) pending() int   { return len(b.q) }
-func (b *textbook) events() uint64 { return b.fired }
+// nested runs f with a stop flag of its own and returns the flag.
+func (s *twin) nested(f func()) (stopped bool) {
+	outer := s.stopped
+	s.stopped = false
+	f()
+	stopped, s.stopped = s.stopped, outer
+	return stopped
+}
 
-func (b *textbook) step() bool {
-	outer := b.stopped
-	ok := b.stepBefore(MaxTime)
-	b.stopped = outer
+func (s *twin) step() (ok bool) {
+	s.nested(func() { ok = s.b.step(MaxTime) })
 	return ok
 }
 
-func (b *textbook) stepBefore(end Time) bool {
-	if len(b.q) == 0 || b.q[0].t >= end {
-		return false
-	}
-	ev := heap.Pop(&b.q).(*textbookEvent)
-	b.clock = ev.t
-	b.fired++
-	b.fire(ev.id)
-	return true
+func (s *twin) run() {
+	s.nested(func() {
+		for !s.stopped && s.b.step(MaxTime) {
+		}
+	})
 }
 
-func (b *textbook) run() {
-	outer := b.stopped
-	for b.stopped = false; !b.stopped && b.stepBefore(MaxTime); {
+func (s *twin) runUntil(end Time) {
+	stopped := s.nested(func() {
+		for !s.stopped && s.b.step(end) {
+		}
+	})
+	if !stopped {
+		s.b.clock = max(s.b.clock, end)
 	}
-	b.stopped = outer
 }
 
-func (b *textbook) runUntil(end Time) {
-	outer := b.stopped
-	for b.stopped = false; !b.stopped && b.stepBefore(end); {
-	}
-	if !b.stopped {
-		b.clock = max(b.clock, end)
-	}
-	b.stopped = outer
-}
-
-func (b *textbook) stop() { b.stopped = true }
-
-func (b *textbook) reset() {
-	for _, ev := range b.q {
+func (s *twin) reset() {
+	for _, ev := range s.b.q {
 		ev.index = -1
 	}
-	b.q, b.clock, b.seq, b.fired = nil, 0, 0, 0
+	s.b = textbook{}
+	s.stopped = true
 }
 
 // tested is the engine as a scheduler.
@@ -277,6 +223,10 @@ func (p *program) fire(id uint64) {
 			p.run(r)
 			p.depth--
 		}
+	case 2:
+		if p.nest && r.IntN(20) == 0 {
+			p.s.reset()
+		}
 	}
 }
 
@@ -332,8 +282,7 @@ func (p *program) play(s scheduler) []string {
 func TestTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProgram(t)
-		twin := &textbook{fire: p.fire}
-		want := p.play(twin)
+		want := p.play(&twin{fire: p.fire})
 		eng := &tested{e: New(), fire: p.fire}
 		p.check = func() { checkEngine(t, eng.e) }
 		got := p.play(eng)
@@ -346,66 +295,4 @@ func TestTwin(t *testing.T) {
 			t.Fatalf("got %d lines, want %d", len(got), len(want))
 		}
 	})
-}
-
-// checkEngine asserts what must hold of the engine's parts between events.
-func checkEngine(t interface{ Fatalf(string, ...any) }, e *Engine) {
-	f, q := &e.front, &e.heap
-	entries := slices.Clone(f.f[1 : f.n+1])
-	slices.Reverse(entries)
-	for _, x := range entries {
-		if x.t > f.limit || x.t < e.now {
-			t.Fatalf("front entry at %d, limit %d, now %d", x.t, f.limit, e.now)
-		}
-	}
-	for k := range q.b {
-		n := len(entries)
-		for c := q.b[k].head; c != nil; c = c.next {
-			entries = append(entries, q.b[k].part(c)...)
-		}
-		if (len(entries) > n) != (q.mask>>k&1 == 1) {
-			t.Fatalf("bucket %d: %d entries, mask %b", k, len(entries)-n, q.mask)
-		}
-		least := MaxTime
-		for _, x := range entries[n:] {
-			least = min(least, x.t)
-			if x.t < f.limit || x.t < q.last || x.t >= q.endOf(k) {
-				t.Fatalf("heap entry at %d in bucket %d, limit %d, last %d", x.t, k, f.limit, q.last)
-			}
-		}
-		if least != q.b[k].min {
-			t.Fatalf("bucket %d: earliest at %d, min %d", k, least, q.b[k].min)
-		}
-	}
-	if q.mask != 0 && q.last > e.now {
-		t.Fatalf("last %d after now %d", q.last, e.now)
-	}
-	live := e.never
-	for _, x := range entries {
-		if e.slots.live(x) {
-			live++
-		}
-	}
-	if dead := len(entries) - (live - e.never); dead != e.dead || dead > e.Pending()+sweepSlack {
-		t.Fatalf("%d dead entries, counted %d, pending %d", dead, e.dead, e.Pending())
-	}
-	for _, l := range e.lanes.all {
-		dead := 0
-		for i := l.head; i != l.tail; i++ {
-			if e.slots.live(l.at(i)) {
-				live++
-			} else {
-				dead++
-			}
-		}
-		if dead != l.dead || l.head != l.tail && !e.slots.live(l.first()) {
-			t.Fatalf("lane %v: %d dead entries, counted %d; head dead?", l.d, dead, l.dead)
-		}
-		if l.first().t < e.lanes.t {
-			t.Fatalf("lane %v: head at %d, earliest is %d", l.d, l.first().t, e.lanes.t)
-		}
-	}
-	if live != e.Pending() {
-		t.Fatalf("%d live entries, pending %d", live, e.Pending())
-	}
 }
