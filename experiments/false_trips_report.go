@@ -83,11 +83,11 @@ func tripsText(r *Result, g falseTripsGroup) table.Text {
 	t := table.Text{Left: 2}
 	if g.mode == "observe" {
 		t.Caption = fmt.Sprintf("False trips in %s h, window emptied at a trip%s: %s", hours, g.title, r.replications())
-		t.Header = []string{"policy", "trace", "mean [95 %]", "sd", "P(any trip)", "per hour", "closed form", "z", "article"}
+		t.Header = []string{"policy", "trace", "mean [95 %]", "sd", "P(any trip) [95 %]", "per hour", "closed form", "z", "article"}
 	} else {
 		open, probes := r.Plan.Cells[g.cells[0]].Text("open_s"), r.Plan.Cells[g.cells[0]].Text("probes")
 		t.Caption = fmt.Sprintf("Openings of a real breaker (open %s s, %s probes) in %s h%s: %s", open, probes, hours, g.title, r.replications())
-		t.Header = []string{"policy", "trace", "mean [95 %]", "sd", "P(any trip)", "per hour", "good calls refused"}
+		t.Header = []string{"policy", "trace", "mean [95 %]", "sd", "P(any trip) [95 %]", "per hour", "good calls refused"}
 	}
 	for _, i := range g.cells {
 		c := r.Plan.Cells[i]
@@ -96,7 +96,7 @@ func tripsText(r *Result, g falseTripsGroup) table.Text {
 			continue
 		}
 		row := []string{c.policy().String(), c.Text("trace"), meanCI(trips, 1), fixed(trips.SD, 1),
-			fixed(r.Stat(i, "any_false_trip_ratio").Mean, 2), short(r.Stat(i, "false_trips_per_h").Mean, 2)}
+			meanCI(r.Stat(i, "any_false_trip_ratio"), 2), short(r.Stat(i, "false_trips_per_h").Mean, 2)}
 		if g.mode == "observe" {
 			form := closedForm(trips.Exact)
 			if bound, ok := tripBound(c); ok && math.IsNaN(trips.Exact) {

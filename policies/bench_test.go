@@ -69,41 +69,49 @@ func (c *stepClock) Since(time.Time) time.Duration {
 var errBench = errors.New("failed")
 
 // Unshared breakers run on a clock that costs nothing, shared ones on the
-// real one.
+// real one. Of the mixed calls 2 % fail.
 func BenchmarkAllowRecord(b *testing.B) {
-	failed := newFailurePattern()
-	step := func(breaker *Breaker, i int) {
-		p, ok := breaker.Allow()
-		if !ok {
-			return
-		}
-		o := Outcome{Latency: time.Millisecond}
-		if failed.at(i) {
-			o.Err = errBench
-		}
-		breaker.Record(p, o)
-	}
 	for _, window := range benchWindows {
 		b.Run(string(window.Kind)+"/unshared", func(b *testing.B) {
 			breaker := benchBreaker(b, window, true, new(stepClock))
 			b.ResetTimer()
-			for i := range b.N {
-				step(breaker, i)
+			for range b.N {
+				if p, ok := breaker.Allow(); ok {
+					breaker.Record(p, Outcome{Latency: time.Millisecond})
+				}
 			}
 		})
 		window.Length /= 1000 // the real clock runs a thousand times as fast
 		b.Run(string(window.Kind)+"/shared", func(b *testing.B) {
 			breaker := benchBreaker(b, window, false, nil)
 			b.ResetTimer()
+			for range b.N {
+				if p, ok := breaker.Allow(); ok {
+					breaker.Record(p, Outcome{Latency: time.Millisecond})
+				}
+			}
+		})
+		b.Run(string(window.Kind)+"/mixed", func(b *testing.B) {
+			breaker := benchBreaker(b, window, false, nil)
+			failed := newFailurePattern()
+			b.ResetTimer()
 			for i := range b.N {
-				step(breaker, i)
+				if p, ok := breaker.Allow(); ok {
+					o := Outcome{Latency: time.Millisecond}
+					if failed.at(i) {
+						o.Err = errBench
+					}
+					breaker.Record(p, o)
+				}
 			}
 		})
 		b.Run(string(window.Kind)+"/parallel", func(b *testing.B) {
 			breaker := benchBreaker(b, window, false, nil)
 			b.RunParallel(func(pb *testing.PB) {
-				for i := 0; pb.Next(); i++ {
-					step(breaker, i)
+				for pb.Next() {
+					if p, ok := breaker.Allow(); ok {
+						breaker.Record(p, Outcome{Latency: time.Millisecond})
+					}
 				}
 			})
 		})

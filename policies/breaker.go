@@ -89,17 +89,17 @@ func NewBreaker(cfg BreakerConfig, clock Clock) (*Breaker, error) {
 // does nothing.
 type Permit struct {
 	epoch *epoch
-	slot  uint32 // of calls; 0 without InFlightSlow
-	use   uint32
+	call  callID // 0 without InFlightSlow
 }
 
 // Allow reports whether a call may start now. If it may, hand the permit back
 // when the call has ended.
 func (b *Breaker) Allow() (p Permit, ok bool) {
-	if p.epoch = b.epoch.Load(); p.epoch.plain {
-		return p, true
+	p.epoch, ok = b.epoch.Load(), true
+	if p.epoch.decides {
+		p, ok = b.admit()
 	}
-	return b.admit()
+	return // in this form the compiler puts Allow into its callers
 }
 
 // admit is Allow where there is something to decide.
@@ -125,7 +125,7 @@ func (b *Breaker) admit() (Permit, bool) {
 	}
 	p := Permit{epoch: epoch}
 	if b.inFlightSlow {
-		p.slot, p.use = b.calls.add(now)
+		p.call = b.calls.add(now)
 	}
 	return p, true
 }
@@ -150,11 +150,11 @@ func (b *Breaker) Record(p Permit, o Outcome) {
 	if p.epoch.clocked {
 		now = b.watch.read()
 	}
-	if e == 0 && now < p.epoch.calmUntil.Load() && b.bypass(p.epoch) {
-		return
-	}
-	if !b.unshared { // as in lock
-		b.mu.Lock()
+	if !b.unshared {
+		if e == 0 && now < p.epoch.calmUntil.Load() && b.bypass(p.epoch) {
+			return
+		}
+		b.mu.Lock() // as in lock
 		if b.calm {
 			b.settle()
 		}
@@ -162,11 +162,10 @@ func (b *Breaker) Record(p Permit, o Outcome) {
 	if p.epoch.clocked {
 		now = b.advance(now)
 	}
-	if p.epoch.plain && p.epoch == b.epoch.Load() {
+	if !p.epoch.decides && p.epoch == b.epoch.Load() {
 		b.stats.Recorded++
-		if e == 0 {
-			b.goodRun++
-		} else {
+		b.goodRun++
+		if e != 0 {
 			b.goodRun = 0
 		}
 		if b.window.record(now, e) {
@@ -176,11 +175,11 @@ func (b *Breaker) Record(p Permit, o Outcome) {
 	} else {
 		b.record(p, e, now)
 	}
-	untold := b.changes.untold // as in unlock
-	if b.goodRun >= calmAfter && b.calmWindow != nil {
-		b.calmDown()
-	}
+	untold := b.changes.untold
 	if !b.unshared {
+		if b.goodRun >= calmAfter && b.calmWindow != nil { // as in unlock
+			b.calmDown()
+		}
 		b.mu.Unlock()
 	}
 	if untold {
@@ -213,7 +212,7 @@ func (b *Breaker) end(p Permit) (c call, ok bool) {
 		return call{}, false
 	}
 	if b.inFlightSlow {
-		if c = b.calls.end(p); c.phase == ended {
+		if c = b.calls.end(p.call); c.phase == ended {
 			return call{}, false
 		}
 	}

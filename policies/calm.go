@@ -60,7 +60,7 @@ func (b *Breaker) settle() {
 func (b *Breaker) calmDown() {
 	e := b.epoch.Load()
 	until := b.calmWindow.calmUntil()
-	if !e.plain || until == 0 {
+	if e.decides || until == 0 {
 		return
 	}
 	if e.calmUntil.Load() != until {

@@ -9,7 +9,7 @@ import (
 // out, so what comes back late is known by its pointer.
 type epoch struct {
 	state   State
-	plain   bool // closed, without InFlightSlow: Allow has nothing to decide
+	decides bool // whether Allow has something to decide: not closed, or InFlightSlow
 	clocked bool // outcomes need the time
 
 	// Successes bypass the lock: see bypass. The two words are apart because
@@ -26,7 +26,7 @@ const cacheLine = 64 // bytes, on most processors
 func (b *Breaker) enter(s State, now int64) *epoch {
 	e := &epoch{
 		state:   s,
-		plain:   s == Closed && !b.inFlightSlow,
+		decides: s != Closed || b.inFlightSlow,
 		clocked: s == Closed && b.clocked || s == HalfOpen && b.probeRule.longest > 0 || b.inFlightSlow,
 	}
 	b.entered, b.goodRun = now, 0

@@ -31,24 +31,32 @@ func (c *calls) reset() {
 	c.slots, c.free = c.slots[:0], 0
 }
 
-// add returns the slot and its use for a call that starts now.
-func (c *calls) add(now int64) (slot, use uint32) {
+// A callID is the slot of a call and its use, so that a permit that comes back
+// twice does not end the call that has the slot by then.
+type callID uint64
+
+func makeCallID(slot, use uint32) callID { return callID(slot)<<32 | callID(use) }
+func (id callID) slot() uint32           { return uint32(id >> 32) }
+func (id callID) use() uint32            { return uint32(id) }
+
+// add takes a slot for a call that starts now.
+func (c *calls) add(now int64) callID {
 	if len(c.slots) == 0 {
 		c.slots = append(c.slots, call{})
 	}
-	slot = c.free
+	slot := c.free
 	if slot != 0 {
 		c.free = c.slots[slot].next
 	} else {
 		slot = uint32(len(c.slots))
 		c.slots = append(c.slots, call{})
 	}
-	use = c.slots[slot].use + 1
+	use := c.slots[slot].use + 1
 	last := c.slots[0].prev
 	c.slots[slot] = call{start: now, prev: last, use: use, phase: running}
 	c.slots[last].next = slot
 	c.slots[0].prev = slot
-	return slot, use
+	return makeCallID(slot, use)
 }
 
 // first returns the call that becomes slow next, or nil.
@@ -65,14 +73,15 @@ func (c *calls) unlink(l *call) {
 	c.slots[l.next].prev = l.prev
 }
 
-// end frees the slot of a permit of this epoch and returns the call as it was:
-// ended already if the permit was used before.
-func (c *calls) end(p Permit) call {
-	if uint64(p.slot) >= uint64(len(c.slots)) {
+// end frees the slot of a call of this epoch and returns the call as it was:
+// ended already if that happened before.
+func (c *calls) end(id callID) call {
+	slot := id.slot()
+	if uint64(slot) >= uint64(len(c.slots)) {
 		return call{}
 	}
-	l := &c.slots[p.slot]
-	if l.use != p.use || l.phase == ended {
+	l := &c.slots[slot]
+	if l.use != id.use() || l.phase == ended {
 		return call{}
 	}
 	was := *l
@@ -80,7 +89,7 @@ func (c *calls) end(p Permit) call {
 		c.unlink(l)
 	}
 	l.phase, l.next = ended, c.free
-	c.free = p.slot
+	c.free = slot
 	return was
 }
 

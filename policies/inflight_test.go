@@ -263,12 +263,12 @@ func TestPermitUsedTwice(t *testing.T) {
 	p := mustAllow(t, b)
 	b.Record(p, good)
 	again := mustAllow(t, b)
-	if p.slot != again.slot {
-		t.Fatalf("slot %d, then %d, want the same", p.slot, again.slot)
+	if p.call.slot() != again.call.slot() {
+		t.Fatalf("slot %d, then %d, want the same", p.call.slot(), again.call.slot())
 	}
 	b.Record(p, bad)
 	b.Cancel(p)
-	b.Record(Permit{epoch: p.epoch, slot: 99, use: 1}, bad)
+	b.Record(Permit{epoch: p.epoch, call: makeCallID(99, 1)}, bad)
 	wantCounts(t, b, Counts{1, 0, 0})
 	b.Record(again, bad)
 	wantCounts(t, b, Counts{2, 1, 0})

@@ -145,10 +145,7 @@ func BenchmarkTimeouts(b *testing.B) {
 	b.Run("engine", func(b *testing.B) {
 		e := New()
 		s := &engineShop{lane: e.Lane(patience), limit: warmUp}
-		s.r = Stream(1, 0, "shop")
-		for i := range uint64(clients) {
-			e.After(exp(s.r, thinkMean), s, Event{Kind: thought, Arg: i << 32})
-		}
+		s.start(e)
 		e.Run()
 		s.limit += uint64(b.N)
 		b.ReportAllocs()

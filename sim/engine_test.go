@@ -245,23 +245,26 @@ func TestAtFunc(t *testing.T) {
 }
 
 // A handler that runs the engine itself finds it at the new instant, and so
-// does the run it is part of.
+// does the run it is part of. Stop ends the inner run only.
 func TestNestedRun(t *testing.T) {
 	e, r := New(), new(record)
 	e.At(1, act(func(e *Engine, _ Event) {
 		e.RunUntil(5)
-		if e.Now() != 5 {
-			t.Errorf("inner run ended at %v", e.Now())
-		}
 		e.At(5, r, Event{Arg: 5})
+		e.RunUntil(9)
+		if e.Now() != 7 {
+			t.Errorf("inner run stopped at %v", e.Now())
+		}
+		e.Step()
+		e.At(8, r, Event{Arg: 9})
 	}), Event{})
 	e.At(2, r, Event{Arg: 2})
-	e.At(3, act(func(e *Engine, _ Event) { e.Stop() }), Event{})
 	e.At(4, r, Event{Arg: 4})
-	e.At(1, act(func(e *Engine, _ Event) { e.Step() }), Event{})
-	e.RunUntil(3)
-	r.want(t, 2)
-	if e.Now() != 3 {
+	e.At(7, act(func(e *Engine, _ Event) { e.Stop() }), Event{})
+	e.At(8, r, Event{Arg: 8})
+	e.RunUntil(10)
+	r.want(t, 2, 4, 5, 8, 9)
+	if e.Now() != 10 {
 		t.Errorf("outer run ended at %v", e.Now())
 	}
 }

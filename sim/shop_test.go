@@ -95,6 +95,14 @@ func (s *engineShop) serve(e *Engine, a ask) {
 	e.After(exp(s.r, workMean), s, Event{Kind: served, Arg: uint64(a.client)<<32 | uint64(a.num)})
 }
 
+// start lets every client think.
+func (s *engineShop) start(e *Engine) {
+	s.r = Stream(1, 0, "shop")
+	for i := range uint64(clients) {
+		e.After(exp(s.r, thinkMean), s, Event{Kind: thought, Arg: i << 32})
+	}
+}
+
 // closureShop runs it on closures.
 type closureShop struct {
 	shop

@@ -9,22 +9,30 @@ import (
 
 // MeanSD returns the mean and the standard deviation (divisor n-1) of a
 // sample. Both are NaN for an empty one, and the standard deviation is NaN for
-// a single value. Equal values have a standard deviation of exactly 0. The
-// result depends on the order of the values by rounding only (Welford 1962).
+// a single value. Equal values have a standard deviation of exactly 0, and the
+// mean of whole numbers is their sum, which is exact, divided by n.
 func MeanSD(values []float64) (mean, sd float64) {
 	if len(values) == 0 {
 		return math.NaN(), math.NaN()
 	}
-	squares := 0.0
-	for i, v := range values {
-		d := v - mean
-		mean += d / float64(i+1)
-		squares += d * (v - mean)
+	n := float64(len(values))
+	sum, equal := 0.0, true
+	for _, v := range values {
+		sum += v
+		equal = equal && v == values[0]
+	}
+	mean = sum / n
+	if equal {
+		mean = values[0]
 	}
 	if len(values) == 1 {
 		return mean, math.NaN()
 	}
-	return mean, math.Sqrt(squares / float64(len(values)-1))
+	squares := 0.0
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(squares / (n - 1))
 }
 
 // StudentInterval returns the two-sided confidence interval of a mean from a
