@@ -57,6 +57,14 @@ func TestMainJobWritesItsFiles(t *testing.T) {
 	}
 }
 
+// A minimum that its count window can never hold is capped, and said to be.
+func TestCappedMinimumIsSaid(t *testing.T) {
+	out, err := stormglass(t, "-exp", "detection-delay", "-set", "policy=count-5-10-50", "-rate", "1", "-charts", "none", "-out", t.TempDir())
+	if err != nil || !strings.Contains(out, "note: policy count-5-10-50: minimum 10 above the count window of 5: capped to 5") {
+		t.Errorf("%v, printed\n%s", err, out)
+	}
+}
+
 // Same flags and seed: the same bytes, for any number of workers.
 func TestBytesDoNotDependOnWorkers(t *testing.T) {
 	one, eight := t.TempDir(), t.TempDir()

@@ -69,6 +69,9 @@ func (j job) printSettings(out io.Writer) {
 		fmt.Fprintf(out, "\n  %s=%s", f.Name, strings.Join(f.Levels, ","))
 	}
 	fmt.Fprintln(out)
+	for _, n := range p.Notes() {
+		fmt.Fprintln(out, "  note:", n)
+	}
 }
 
 // write writes the tables, the settings and the figures.

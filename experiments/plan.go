@@ -167,3 +167,19 @@ func (p *Plan) level(name string) []string {
 	}
 	return nil
 }
+
+// Notes says in words what the chosen levels do not do as they are written,
+// such as a minimum above a count window.
+func (p *Plan) Notes() []string {
+	var notes []string
+	for _, level := range p.level("policy") {
+		s, err := parsePolicy(level)
+		if err != nil {
+			continue // a policy of another kind
+		}
+		for _, n := range s.rule.Notes() {
+			notes = append(notes, "policy "+level+": "+n)
+		}
+	}
+	return notes
+}

@@ -75,8 +75,13 @@ func (e *Engine) schedule(t Time, d time.Duration, h Handler, ev Event) Timer {
 		return e.prepare(t, d, h, ev)
 	}
 	x := entry{t, e.hold(h, ev)}
-	if t < e.front.limit && e.front.n < frontCap {
-		e.front.insert(x)
+	if t < e.front.limit {
+		if e.front.n < frontCap {
+			e.front.insert(x)
+			return Timer{x.id, inQueue}
+		}
+	} else if e.heap.mask != 0 && t < MaxTime {
+		e.heap.push(x)
 		return Timer{x.id, inQueue}
 	}
 	return Timer{x.id, e.insert(x)}
@@ -113,8 +118,8 @@ func (e *Engine) hold(h Handler, ev Event) uint64 {
 	return uint64(s.gen)<<32 | uint64(i)
 }
 
-// insert queues x where At does not: beyond the front, in a full front, or
-// nowhere. It returns the place for the Timer.
+// insert queues x when it takes more than adding to front or heap. It returns
+// the place for the Timer.
 func (e *Engine) insert(x entry) int32 {
 	if x.t == MaxTime {
 		e.never++
