@@ -55,12 +55,12 @@ func (b *Breaker) settle() {
 	}
 }
 
-// calmDown begins the calm, if the window has nothing against it; with the
-// lock, at its end.
+// calmDown begins the calm of a closed epoch, if the window has nothing against
+// it; with the lock, at its end.
 func (b *Breaker) calmDown() {
 	e := b.epoch.Load()
 	until := b.calmWindow.calmUntil()
-	if e.decides || until == 0 {
+	if until == 0 {
 		return
 	}
 	if e.calmUntil.Load() != until {

@@ -14,7 +14,8 @@
 //	}, nil)
 //	...
 //	if permit, ok := b.Allow(); ok {
-//		err := call() // in time
+//		start := time.Now()
+//		err := call()
 //		b.Record(permit, policies.Outcome{Latency: time.Since(start), Err: err})
 //	}
 //
@@ -28,11 +29,13 @@
 // # Costs
 //
 // Every method takes amortised constant time, and none allocates for an
-// outcome. Allow of a closed breaker is an atomic load; Record takes a mutex,
-// and reads the clock only for windows that need the time. A count window
-// takes two bits for each call it holds, a time window 8 to 16 bytes, buckets
-// 32 bytes each; with InFlightSlow there are 32 bytes for each call in flight.
-// Memory is kept for reuse and not given back.
+// outcome; a change of state allocates once. Allow of a closed breaker is an
+// atomic load. Record takes a mutex, and reads the clock only for windows that
+// need the time. With a count window or buckets, a success that cannot make
+// the rule trip is counted by a single atomic step instead, and nothing is less
+// exact for it. A count window takes two bits for each call it holds, a time
+// window 8 to 16 bytes, buckets 32 bytes each; with InFlightSlow there are 32
+// bytes for each call in flight. Memory is kept for reuse and not given back.
 //
 // # Time
 //

@@ -208,6 +208,19 @@ func TestHalfOpenForSeenLate(t *testing.T) {
 	}
 }
 
+// When half-open is over at the instant at which a probe would become slow, it
+// is over first.
+func TestHalfOpenForGoesFirst(t *testing.T) {
+	b, _, clock := halfOpen(t, func(c *BreakerConfig) {
+		c.HalfOpenFor, c.InFlightSlow = c.Rule.SlowAfter+1, true
+	})
+	clock.add(sec + 1)
+	wantState(t, b, Open)
+	if got := b.Stats(); got.EarlySlow != 0 || got.Reopenings != 1 {
+		t.Errorf("%d slow in flight, %d reopenings, want 0, 1", got.EarlySlow, got.Reopenings)
+	}
+}
+
 // The longest durations do not overflow.
 func TestEndlessDurations(t *testing.T) {
 	const endless = time.Duration(1<<63 - 1)

@@ -24,11 +24,9 @@ func (l *limits) reached(c Counts) bool {
 }
 
 // calm reports whether no number of good outcomes alone, without others that
-// leave, can reach the limits: there is nothing bad, or there are enough calls
-// already and each further one only lowers the rates.
-func (l *limits) calm(c Counts) bool {
-	return c.Failures|c.Slow == 0 || c.Calls >= l.minCalls && !l.tooMany(c)
-}
+// leave, can reach the limits: each of them only lowers rates that are low
+// enough.
+func (l *limits) calm(c Counts) bool { return !l.tooMany(c) }
 
 // tooMany compares the rates alone, however few the calls.
 func (l *limits) tooMany(c Counts) bool {

@@ -41,11 +41,9 @@ func (ls *lanes) changed(l *Lane) {
 	ls.t = ls.win[1].first().t
 }
 
-// better returns the lane whose head fires first. A nil lane has no head.
+// better returns the lane whose head fires first. The right one may be nil: the
+// leaves fill up from the left.
 func better(a, b *Lane) *Lane {
-	if a == nil {
-		return b
-	}
 	if b == nil {
 		return a
 	}

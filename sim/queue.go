@@ -2,18 +2,23 @@ package sim
 
 import "math/bits"
 
-// radix is a monotone priority queue (Ahuja, Mehlhorn, Orlin, Tarjan 1990,
-// base 2): bucket k holds the entries whose instant differs from
-// last in bit k−1 and in no higher bit, bucket 0 those due at last. Every entry
-// of a bucket is due before those of the next. Buckets are first in, first out
-// and are always dealt out in that order, so entries due at the same instant
-// keep the order of their insertion without a number.
+// radix is a monotone priority queue, the radix heap of Ahuja, Mehlhorn, Orlin
+// and Tarjan ("Faster algorithms for the shortest path problem", JACM 37, 1990)
+// in base 2: bucket k holds the entries whose instant differs from last in bit
+// k−1 and in no higher one, bucket 0 those due at last. So all entries of a
+// bucket are due before those of the next. To find the earliest, the lowest
+// bucket is spread over those below it, with its earliest entry as last.
 //
-// last is never after Now while a handler may schedule.
+// Buckets are first in, first out and are spread in that order. Therefore
+// entries due at the same instant keep the order of their insertion, although
+// they carry no number.
+//
+// last is never after Now while a handler may schedule, and a dead entry may
+// set it: the clock passes that instant anyway, or the heap turns out empty.
 type radix struct {
 	last  Time
 	mask  uint64 // bit k is set if bucket k is not empty
-	peek  entry  // the earliest entry, known to Next, if peek.t >= 0
+	peek  entry  // the earliest entry as Next found it, none if peek.t < 0
 	spare *chunk
 	b     [64]bucket
 }
@@ -183,7 +188,8 @@ func (q *radix) spread(k int) {
 }
 
 // next returns the earliest live entry of bucket k, the lowest, and keeps it in
-// peek; it is false if all are dead.
+// peek, because it may have to search the whole bucket; it is false if all are
+// dead.
 func (q *radix) next(k int, p *slots) (entry, bool) {
 	if q.peek.t >= 0 && p.live(q.peek) {
 		return q.peek, true

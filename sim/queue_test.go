@@ -139,3 +139,22 @@ func TestSpill(t *testing.T) {
 		}
 	}
 }
+
+// Centuries apart, events still come in order.
+func TestHugeDistances(t *testing.T) {
+	e, r := New(), new(record)
+	for i := range uint64(100) {
+		e.At(Time(i), r, Event{Arg: i})
+	}
+	for i := range uint64(12) {
+		e.At(MaxTime-1-Time(i/2)<<40, r, Event{Arg: 111 - i})
+	}
+	e.Run()
+	for i := range uint64(100) {
+		if r.got[i] != i {
+			t.Fatalf("fired %v", r.got)
+		}
+	}
+	r.got = r.got[100:]
+	r.want(t, 101, 100, 103, 102, 105, 104, 107, 106, 109, 108, 111, 110)
+}
