@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -205,7 +206,8 @@ func (s *settings) withTrace(e *experiments.Experiment) (*experiments.Experiment
 		return nil, fmt.Errorf("trace: %w", err)
 	}
 	defer f.Close()
-	t, err := model.ReadTrace(s.trace, f)
+	sum := sha256.New()
+	t, err := model.ReadTrace(s.trace, io.TeeReader(f, sum))
 	if err != nil {
 		return nil, err
 	}
@@ -214,5 +216,6 @@ func (s *settings) withTrace(e *experiments.Experiment) (*experiments.Experiment
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.trace, err)
 	}
+	e.Source = fmt.Sprintf("%s sha256:%x", filepath.Base(s.trace), sum.Sum(nil))
 	return e, nil
 }

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/*.golden")
@@ -96,10 +97,10 @@ func TestUsageErrors(t *testing.T) {
 		{"-exp false-trips,false-trips", "twice"},
 		{"-exp false-trips extra", `argument "extra"`},
 		{"-exp false-trips -nope", "nope"},
-		{"-exp false-trips -hours 0", "factor hours: 0, want more than 0"},
-		{"-exp false-trips -hours -1", "factor hours: -1, want a number from 0 to"},
+		{"-exp false-trips -hours 0", "factor hours: 0, want a number above 0 and at most 2000000"},
+		{"-exp false-trips -hours -1", "factor hours: -1, want a number above 0"},
 		{"-exp false-trips -hours NaN", `factor hours: "NaN", want a finite decimal number`},
-		{"-exp false-trips -hours 1e9", "factor hours: 1e9, want a number from 0 to 2000000"},
+		{"-exp false-trips -hours 1e9", "factor hours: 1e9, want a number above 0 and at most 2000000"},
 		{"-exp false-trips -rate -5", "factor rate_rps: -5, want"},
 		{"-exp false-trips -rate NaN", "factor rate_rps"},
 		{"-exp false-trips -rate 0", "rate"},
@@ -119,6 +120,11 @@ func TestUsageErrors(t *testing.T) {
 		{"-exp slow-calls -hours 6", `slow-calls has no factor "hours"`},
 		{"-exp slow-calls -trace examples/petshop-high.csv", "slow-calls takes no -trace"},
 		{"-exp detection-delay -arrivals fixed-float -set outage_s=99999", "healthy_s + outage_s"},
+		{"-exp detection-delay -arrivals fixed-float -set policy=time-120s-10-50", "window 2m0s, want at most 112 s"},
+		{"-exp detection-delay -set policy=count-20-10-50-slow-1s-50", "slow-call rule"},
+		{"-exp false-trips -rate 1e-8", "factor rate_rps: 1e-8"},
+		{"-exp slow-calls -set rounds=100000 -set slow_s=100000", "rounds × slow_s"},
+		{"-exp false-trips -trace examples/petshop-high.csv -set policy=count-20-10-50-slow-1s-50-inflight", "inflight"},
 		{"-verify -exp false-trips", "-verify has its own parameters"},
 	} {
 		_, err := stormglass(t, strings.Fields(c.args)...)
@@ -170,6 +176,28 @@ func TestFactorOfSomeExperiments(t *testing.T) {
 				t.Errorf("%s: hours %v, want 1", j.plan.Experiment.Name, f.Levels)
 			}
 		}
+	}
+}
+
+// Ctrl-C in the middle: what was measured is written and the figures say how
+// much that was.
+func TestInterruptKeepsWholeResults(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(context.Background(), 1500*time.Millisecond)
+	defer cancel()
+	var out bytes.Buffer
+	err := run(ctx, []string{"-exp", "slow-calls", "-reps", "50000", "-out", dir}, &out, &bytes.Buffer{})
+	if err == nil || !strings.Contains(err.Error(), "slow-calls: interrupted;") {
+		t.Fatalf("error %v, want one that says what is missing", err)
+	}
+	for _, want := range []string{"of 50000 replications", "slow-calls_timeline.csv", "slow-calls.png"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("printed\n%s\nwant %q", out.String(), want)
+		}
+	}
+	settings, err := os.ReadFile(filepath.Join(dir, "slow-calls.json"))
+	if err != nil || !bytes.Contains(settings, []byte(`"replications_measured"`)) || bytes.Contains(settings, []byte(`"replications_measured": 50000`)) {
+		t.Errorf("settings: %v\n%s", err, settings)
 	}
 }
 

@@ -30,7 +30,7 @@ func (j job) run(ctx context.Context, s *settings, out, stderr io.Writer) error 
 	result, runErr := j.plan.Run(ctx, s.workers, bar.update)
 	bar.finish()
 	if runErr != nil {
-		if errors.Is(runErr, context.Canceled) {
+		if ctx.Err() != nil {
 			runErr = fmt.Errorf("%s: interrupted", j.plan.Experiment.Name)
 		}
 		runErr = fmt.Errorf("%w; %d of %d jobs measured, the rest is missing from the tables", runErr, result.Done(), j.plan.Jobs())
@@ -65,6 +65,9 @@ func (j job) printSettings(out io.Writer) {
 	p := j.plan
 	fmt.Fprintf(out, "%s: %s\n", p.Experiment.Name, p.Experiment.Question())
 	fmt.Fprintf(out, "  seed=%d reps=%d", p.Seed, p.Reps)
+	if p.Experiment.Source != "" {
+		fmt.Fprintf(out, "\n  trace=%s", p.Experiment.Source)
+	}
 	for _, f := range p.Factors {
 		fmt.Fprintf(out, "\n  %s=%s", f.Name, strings.Join(f.Levels, ","))
 	}
@@ -80,7 +83,7 @@ func (j job) write(ctx context.Context, s *settings, result *experiments.Result,
 	tables := []*table.Table{result.Runs(), result.Summary()}
 	var failed error
 	if j.plan.Experiment.Detail != nil {
-		detail, err := j.plan.Experiment.Detail(ctx, result)
+		detail, err := j.plan.Experiment.Detail(context.WithoutCancel(ctx), result)
 		failed = err
 		tables = append(tables, detail...)
 	}
@@ -96,7 +99,7 @@ func (j job) write(ctx context.Context, s *settings, result *experiments.Result,
 	for _, t := range tables {
 		save(t.Name+".csv", t.WriteCSV)
 	}
-	save(name+".json", func(w io.Writer) error { return writeSettings(w, j.plan, tables) })
+	save(name+".json", func(w io.Writer) error { return writeSettings(w, result, tables) })
 	if s.saveTrace != "" {
 		if err := j.saveTrace(s.saveTrace); err != nil {
 			failed = errors.Join(failed, err)
@@ -105,7 +108,7 @@ func (j job) write(ctx context.Context, s *settings, result *experiments.Result,
 		}
 	}
 	if len(s.charts) > 0 {
-		figures, err := plots.Draw(j.plan.Experiment.ChartName(), tables[1:], j.footnote())
+		figures, err := plots.Draw(j.plan.Experiment.ChartName(), tables[1:], j.footnote(result))
 		failed = errors.Join(failed, err)
 		for _, f := range figures {
 			for _, format := range s.charts {
@@ -117,13 +120,13 @@ func (j job) write(ctx context.Context, s *settings, result *experiments.Result,
 	return failed
 }
 
-func (j job) footnote() string {
+func (j job) footnote(r *experiments.Result) string {
 	p := j.plan
 	unit := "replications"
-	if p.Reps == 1 {
+	if r.Measured() == 1 {
 		unit = "replication"
 	}
-	return fmt.Sprintf("%s · seed %d · %d %s · stormglass %s", p.Experiment.Name, p.Seed, p.Reps, unit, version)
+	return fmt.Sprintf("%s · seed %d · %d %s · stormglass %s", p.Experiment.Name, p.Seed, r.Measured(), unit, version)
 }
 
 func (j job) saveTrace(path string) error {
@@ -164,7 +167,8 @@ func saveFile(path string, write func(io.Writer) error) (err error) {
 }
 
 // writeSettings says how to run the experiment again and what the columns mean.
-func writeSettings(w io.Writer, p *experiments.Plan, tables []*table.Table) error {
+func writeSettings(w io.Writer, r *experiments.Result, tables []*table.Table) error {
+	p := r.Plan
 	type factor struct {
 		Name   string   `json:"name"`
 		Doc    string   `json:"doc"`
@@ -181,9 +185,12 @@ func writeSettings(w io.Writer, p *experiments.Plan, tables []*table.Table) erro
 		Version      string    `json:"version"`
 		Seed         uint64    `json:"seed"`
 		Replications int       `json:"replications"`
+		Measured     int       `json:"replications_measured"`
+		Trace        string    `json:"trace,omitempty"`
+		Notes        []string  `json:"notes,omitempty"`
 		Factors      []factor  `json:"factors"`
 		Tables       []columns `json:"tables"`
-	}{p.Experiment.Name, p.Experiment.Doc, version, p.Seed, p.Reps, nil, nil}
+	}{p.Experiment.Name, p.Experiment.Doc, version, p.Seed, p.Reps, r.Measured(), p.Experiment.Source, p.Notes(), nil, nil}
 	for _, f := range p.Factors {
 		doc.Factors = append(doc.Factors, factor{f.Name, f.Doc, f.Levels})
 	}

@@ -25,7 +25,7 @@ func verify(ctx context.Context, s *settings, out, stderr io.Writer) error {
 		return fmt.Errorf("-out: %w", err)
 	}
 	bar := newProgress(stderr, "verify", s.quiet)
-	checks, unbuilt, err := experiments.Verify(ctx, s.workers, bar.update)
+	checks, unbuilt, err := experiments.Verify(ctx, s.seed, s.workers, bar.update)
 	bar.finish()
 	if err != nil {
 		if errors.Is(err, context.Canceled) {

@@ -7,14 +7,20 @@ import (
 	"time"
 
 	"github.com/stormglass/stormglass/model"
+	"github.com/stormglass/stormglass/policies"
 	"github.com/stormglass/stormglass/sim"
 	"github.com/stormglass/stormglass/table"
+	"github.com/stormglass/stormglass/theory"
 )
 
 // floatTicks is the resolution of fixed-float arrivals: 2⁻⁴⁸ s keeps the last
 // bits of float64 sums of seconds from 16 s to 32 s, where the article's
 // outage begins, so that every comparison falls as it does in float64.
 const floatTicks = 1 << 48
+
+// floatWindow is the longest window in seconds, with fixed-float arrivals: a
+// window has at most a year of nanoseconds, which are so many ticks.
+const floatWindow = 365 * 24 * 3600 * 1_000_000_000 / floatTicks
 
 func detectionDelay() *Experiment {
 	return &Experiment{
@@ -26,8 +32,8 @@ the call that opens the breaker; bad calls are the failing ones up to and
 including it. Source: breaker windows, first table. Arrivals "fixed-float" add
 up 1/rate in float64, as the article's program does.`,
 		Factors: []Factor{
-			policyFactor("count-20-10-50", "time-10s-10-50"),
-			number("rate_rps", "calls per second", 0, maxRate, 0.5, 1, 2, 5, 20, 100, 500),
+			failurePolicyFactor("count-20-10-50", "time-10s-10-50"),
+			positive("rate_rps", "calls per second", maxRate, 0.5, 1, 2, 5, 20, 100, 500),
 			choice("arrivals", "how calls arrive: fixed, fixed-float or poisson", []string{"fixed", "fixed-float", "poisson"}, 1),
 			number("healthy_s", "healthy time before the outage, s", 0, maxSeconds, 20),
 			number("outage_s", "time observed after its start, s", 1e-9, maxSeconds, 3000),
@@ -55,6 +61,11 @@ func checkDetection(c Cell) error {
 		return fmt.Errorf("experiments: detection-delay: healthy_s + outage_s = %s s, want at most %s with arrivals %s",
 			formatNumber(total), formatNumber(limit), c.Text("arrivals"))
 	}
+	w := c.policy().rule.Window
+	if c.Text("arrivals") == "fixed-float" && w.Length.Seconds() > floatWindow {
+		return fmt.Errorf("experiments: detection-delay: policy %s: window %v, want at most %d s with arrivals fixed-float",
+			c.Text("policy"), w.Length, floatWindow)
+	}
 	return arrivals(c).Validate()
 }
 
@@ -66,6 +77,14 @@ func arrivals(c Cell) model.Arrivals {
 		a.TicksPerSecond = floatTicks
 	}
 	return a
+}
+
+// inTicks scales a window from nanoseconds to other ticks; a bucket stays a
+// whole number of ticks long.
+func inTicks(w policies.WindowConfig, perSecond float64) policies.WindowConfig {
+	n := time.Duration(max(w.Buckets, 1))
+	w.Length = time.Duration(math.Round((w.Length/n).Seconds()*perSecond)) * n
+	return w
 }
 
 // measureDetection runs one outage. With fixed-float arrivals the whole
@@ -91,7 +110,7 @@ func measureDetection(ctx context.Context, j Job) ([][]float64, error) {
 	watches := make([]*tripWatch, len(j.Cells))
 	for i, cell := range j.Cells {
 		rule := cell.policy().rule
-		rule.Window.Length = time.Duration(math.Round(rule.Window.Length.Seconds() * ticks))
+		rule.Window = inTicks(rule.Window, ticks)
 		if watches[i], err = newTripWatch(rule, outage, until); err != nil {
 			return nil, err
 		}
@@ -112,16 +131,20 @@ func exactDetection(c Cell, metric string, _ int) (float64, bool) {
 	if c.Text("arrivals") != "fixed" {
 		return 0, false
 	}
-	d, ok := detectionTheory(c.policy().rule, c.Float("rate_rps"), seconds(c.Float("healthy_s")))
-	switch {
-	case !ok:
+	healthy, outage := seconds(c.Float("healthy_s")), seconds(c.Float("outage_s"))
+	d, ok := detectionTheory(c.policy().rule, c.Float("rate_rps"), healthy)
+	if !ok {
 		return 0, false
-	case metric == "detection_delay_s" && d.Never:
+	}
+	missed := d.Never || d.Delay >= outage // it would be noticed too late to be seen
+	switch {
+	case metric == "detection_delay_s" && missed:
 		return math.Inf(1), true
 	case metric == "detection_delay_s":
 		return d.Delay.Seconds(), true
-	case d.Never:
-		return math.Ceil(c.Float("rate_rps") * c.Float("outage_s")), true
+	case missed:
+		calls, err := theory.CallsIn(c.Float("rate_rps"), healthy, healthy+outage)
+		return float64(calls), err == nil
 	}
 	return float64(d.FailedCalls), true
 }
@@ -158,7 +181,7 @@ func reportDetection(r *Result) []table.Text {
 	differs := false
 	for i, c := range r.Plan.Cells {
 		delay, bad := r.Stat(i, "detection_delay_s"), r.Stat(i, "bad_calls_count")
-		t.Append(c.policy().String(), c.Text("arrivals"), c.Text("rate_rps"),
+		t.Append(c.policy().String()+r.Plan.varying(c, "policy", "arrivals", "rate_rps"), c.Text("arrivals"), c.Text("rate_rps"),
 			reached(delay, 3), exact(delay, 3), article(delay, 2), meanCI(bad, 1), exact(bad, 0), article(bad, 0))
 		differs = differs || c.Text("arrivals") == "fixed" && math.Abs(delay.Mean-delay.Article) > 0.005
 	}

@@ -87,6 +87,9 @@ func (known tripTheory) trips(c Cell, rule policies.RuleConfig, reps int) (forms
 		g.Glitches = glitchCount(c)
 		g.GlitchCalls = int64(math.Round(c.Float("glitch_s") * c.Float("rate_rps")))
 		g.GlitchP = c.Float("glitch_error_ratio")
+		if !glitchesApart(c, rule) {
+			return forms, false
+		}
 		steps += 2 * float64(g.GlitchCalls)
 	}
 	key := tripKey{countRule(rule), g}
@@ -111,6 +114,15 @@ func (known tripTheory) trips(c Cell, rule policies.RuleConfig, reps int) (forms
 	}
 	known[key] = tripForms{trips.Mean, anyTrip}
 	return known[key], true
+}
+
+// glitchesApart reports whether few glitches can touch: the closed form takes
+// them to be some windows apart. Two follow each other in a share of the
+// minutes that is about the square of theirs, and then come too close if the
+// rest of a minute is shorter than 3 windows.
+func glitchesApart(c Cell, rule policies.RuleConfig) bool {
+	busy := c.Float("glitch_s") + 3*float64(rule.Window.Calls)/c.Float("rate_rps")
+	return c.Float("glitch_minute_ratio")*busy/60 < 0.02
 }
 
 // chainPerCall is how many transitions of the chain cost as much as one

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stormglass/stormglass/model"
+	"github.com/stormglass/stormglass/names"
 	"github.com/stormglass/stormglass/sim"
 	"github.com/stormglass/stormglass/table"
 )
@@ -52,6 +53,9 @@ type Experiment struct {
 	// Trace returns the failure trace that replication 0 runs on; nil if the
 	// experiment makes none.
 	Trace func(*Plan) (*model.Trace, error)
+
+	// Source says which trace the experiment runs on; "" if it makes its own.
+	Source string
 
 	// WithTrace returns the same question asked of a failure trace that the
 	// user brings; nil if the experiment takes none.
@@ -117,7 +121,7 @@ func Lookup(name string) (*Experiment, error) {
 			return e, nil
 		}
 	}
-	return nil, fmt.Errorf("experiments: unknown experiment %q, %s", name, known(name, Names()))
+	return nil, fmt.Errorf("experiments: unknown experiment %q, %s", name, names.Known(name, Names()))
 }
 
 // A Cell is one combination of levels.

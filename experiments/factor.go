@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stormglass/stormglass/names"
 )
 
 // maxLevels bounds the levels of one factor.
@@ -46,6 +48,23 @@ func number(name, doc string, lo, hi float64, levels ...float64) Factor {
 	return f
 }
 
+// positive declares a numeric factor with values above 0, up to hi.
+func positive(name, doc string, hi float64, levels ...float64) Factor {
+	f := number(name, doc, 0, hi, levels...)
+	inRange := f.check
+	f.check = func(text string) (string, error) {
+		v, err := parseNumber(text)
+		if err != nil {
+			return "", err
+		}
+		if v <= 0 || v > hi {
+			return "", fmt.Errorf("%s, want a number above 0 and at most %s", text, formatNumber(hi))
+		}
+		return inRange(text)
+	}
+	return f
+}
+
 // whole declares a numeric factor with whole values from lo to hi.
 func whole(name, doc string, lo, hi float64, levels ...float64) Factor {
 	f := number(name, doc, lo, hi, levels...)
@@ -72,7 +91,7 @@ func choice(name, doc string, choices []string, defaults int) Factor {
 		Levels: choices[:defaults],
 		check: func(text string) (string, error) {
 			if !slices.Contains(choices, text) {
-				return "", fmt.Errorf("%q, %s", text, known(text, choices))
+				return "", fmt.Errorf("%q, %s", text, names.Known(text, choices))
 			}
 			return text, nil
 		},

@@ -90,22 +90,6 @@ func FuzzSet(f *testing.F) {
 	})
 }
 
-func TestNearestName(t *testing.T) {
-	names := []string{"false-trips", "detection-delay", "slow-calls"}
-	for in, want := range map[string]string{
-		"false-trip": `did you mean "false-trips"?`,
-		"slowcalls":  `did you mean "slow-calls"?`,
-		"xyz":        "known: false-trips, detection-delay, slow-calls",
-	} {
-		if got := known(in, names); !strings.HasPrefix(got, want) {
-			t.Errorf("%q: %q, want %q first", in, got, want)
-		}
-	}
-	if d := editDistance("kitten", "sitting"); d != 3 {
-		t.Errorf("distance of kitten and sitting is %d, want 3", d)
-	}
-}
-
 func TestPolicySpec(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"count-20-20-50", "count 20, min 20, ≥ 50 %"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/stormglass/stormglass/model"
@@ -39,22 +40,14 @@ observation goes on, as in the article; in mode "breaker" a whole breaker
 opens, refuses, probes and closes. The trace "outage" fails every call after a
 healthy time that fills the longest window, and gives the detection delay.
 Source: breaker windows, second table.`,
-		Factors: []Factor{
-			policyFactor(articleBreakers...),
+		Factors: slices.Concat([]Factor{
+			failurePolicyFactor(articleBreakers...),
 			withPanel(choice("mode", "what a trip does: observe empties the window, breaker opens a real breaker", []string{"observe", "breaker"}, 1)),
 			choice("trace", "baseline, glitches, or an outage of every call", []string{"baseline", "glitches", "outage"}, 3),
-			number("rate_rps", "calls per second", 0, maxRate, 50),
-			number("hours", "length of the traces baseline and glitches, h", 0, maxHours, 6),
-			number("warmup_s", "time before the trace in which nothing is counted, s", 0, maxSeconds, 60),
-			choice("arrivals", "how calls arrive: fixed or poisson", []string{"fixed", "poisson"}, 1),
-			number("baseline_error_ratio", "failures outside glitches", 0, 1, 0.02),
-			number("glitch_minute_ratio", "share of minutes with a glitch", 0, 1, 0.05),
-			choice("glitch_draw", "exact: that share of the minutes; independent: each minute by chance", []string{"exact", "independent"}, 1),
-			number("glitch_s", "length of a glitch, s", 0, 60, 5),
-			number("glitch_error_ratio", "failures during a glitch", 0, 1, 0.3),
-			number("open_s", "time a breaker stays open, s", 0, maxSeconds, 5),
+		}, glitchFactors(), []Factor{
+			positive("open_s", "time a breaker stays open, s", maxSeconds, 5),
 			whole("probes", "calls let through when half-open", 1, 1e6, 10),
-		},
+		}),
 		Metrics: []Metric{
 			{Name: "false_trips_count", Doc: "openings in the trace"},
 			{Name: "false_trips_per_h", Doc: "openings per hour"},
@@ -73,20 +66,33 @@ Source: breaker windows, second table.`,
 	}
 }
 
+// glitchFactors describe the generated traces.
+func glitchFactors() []Factor {
+	return []Factor{
+		positive("rate_rps", "calls per second", maxRate, 50),
+		positive("hours", "length of the trace, h", maxHours, 6),
+		number("warmup_s", "time before the trace in which nothing is counted, s", 0, maxSeconds, 60),
+		choice("arrivals", "how calls arrive: fixed or poisson", []string{"fixed", "poisson"}, 1),
+		number("baseline_error_ratio", "failures outside glitches", 0, 1, 0.02),
+		number("glitch_minute_ratio", "share of minutes with a glitch", 0, 1, 0.05),
+		choice("glitch_draw", "exact: that share of the minutes; independent: each minute by chance", []string{"exact", "independent"}, 1),
+		number("glitch_s", "length of a glitch, s", 0, 60, 5),
+		number("glitch_error_ratio", "failures during a glitch", 0, 1, 0.3),
+	}
+}
+
 func withPanel(f Factor) Factor {
 	f.Panel = true
 	return f
 }
 
 func checkFalseTrips(c Cell) error {
-	if h := c.Float("hours"); h <= 0 {
-		return fmt.Errorf("experiments: factor hours: %s, want more than 0", formatNumber(h))
-	}
-	if o := c.Float("open_s"); o <= 0 {
-		return fmt.Errorf("experiments: factor open_s: %s, want more than 0", formatNumber(o))
-	}
 	if err := checkWarmUp(c, c.policy().rule); err != nil {
 		return err
+	}
+	if s := outageEnd(c); s > maxSeconds {
+		return fmt.Errorf("experiments: factor rate_rps: %s calls/s take %s s to fill the window and notice an outage, want at most %s",
+			c.Text("rate_rps"), formatNumber(s), formatNumber(maxSeconds))
 	}
 	if err := arrivals(c).Validate(); err != nil {
 		return err
@@ -210,7 +216,7 @@ func measureOutage(ctx context.Context, j Job) ([][]float64, error) {
 
 func outageDelay(ctx context.Context, j Job, cell []Cell) (float64, error) {
 	healthy := outageStart(cell[0])
-	end := 3*healthy + seconds(1000/cell[0].Float("rate_rps"))
+	end := seconds(outageEnd(cell[0]))
 	group, err := newWatchGroup(cell, sim.Time(healthy), sim.Time(end))
 	if err != nil {
 		return 0, err
@@ -228,15 +234,20 @@ func outageDelay(ctx context.Context, j Job, cell []Cell) (float64, error) {
 
 // outageStart is a whole number of seconds after which a cell's window is full
 // of healthy calls.
-func outageStart(c Cell) time.Duration {
+func outageStart(c Cell) time.Duration { return seconds(fillSeconds(c)) }
+
+func fillSeconds(c Cell) float64 {
 	w := c.policy().rule.Window
-	fill := w.Length
+	fill := w.Length.Seconds()
 	if w.Kind == policies.CountWindow {
-		fill = seconds(float64(w.Calls) / c.Float("rate_rps"))
+		fill = float64(w.Calls) / c.Float("rate_rps")
 	}
-	fill = max(fill, seconds(warmUp))
-	return (fill + time.Second - 1).Truncate(time.Second)
+	return math.Ceil(max(fill, warmUp))
 }
+
+// outageEnd is when an outage has been observed for long enough, s: twice the
+// time that fills the window, and a thousand calls.
+func outageEnd(c Cell) float64 { return 3*fillSeconds(c) + 1000/c.Float("rate_rps") }
 
 // outageSegments is a trace that is healthy up to start and fails every call
 // from then on.

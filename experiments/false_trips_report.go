@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/stormglass/stormglass/policies"
 	"github.com/stormglass/stormglass/table"
@@ -123,10 +124,13 @@ func closedForm(v float64) string {
 	return fixed(v, 1)
 }
 
-// falseTripsNotes explains the closed forms with numbers of the first cell
-// that has glitches.
+// falseTripsNotes explains what no trip means, and the closed forms with the
+// binomial tail of each count window in a glitch.
 func falseTripsNotes(r *Result, g falseTripsGroup) []string {
+	first := r.Plan.Cells[g.cells[0]]
 	notes := []string{
+		fmt.Sprintf("0 trips in %s × %s h mean fewer than %s per %s h with 95 %% confidence (−ln 0.05 ÷ runs).",
+			strconv.Itoa(r.Measured()), first.Text("hours"), short(-math.Log(0.05)/float64(r.Measured()), 2), first.Text("hours")),
 		"-set mode=breaker shows what whole breakers do on the same calls, and what they refuse.",
 		"closed form: Markov chain on the contents of a count window; ≤: bound by the binomial tail; z: (mean − closed form) ÷ standard error.",
 	}

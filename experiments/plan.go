@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/stormglass/stormglass/names"
 )
 
 // Limits that keep a mistyped sweep from filling the memory.
@@ -55,14 +57,14 @@ func NewPlan(e *Experiment, o Options) (*Plan, error) {
 }
 
 func (p *Plan) setLevels(set map[string]string) error {
-	names := make([]string, len(p.Factors))
+	factors := make([]string, len(p.Factors))
 	for i := range p.Factors {
-		names[i] = p.Factors[i].Name
+		factors[i] = p.Factors[i].Name
 	}
 	for _, name := range sortedKeys(set) {
-		i := slices.Index(names, name)
+		i := slices.Index(factors, name)
 		if i < 0 {
-			return fmt.Errorf("experiments: %s has no factor %q, %s", p.Experiment.Name, name, known(name, names))
+			return fmt.Errorf("experiments: %s has no factor %q, %s", p.Experiment.Name, name, names.Known(name, factors))
 		}
 		levels, err := p.Factors[i].parse(set[name])
 		if err != nil {

@@ -109,8 +109,8 @@ toy,b,2,calm,3,7,6,1,,1
 	}
 	s := r.Stat(0, "y")
 	// Mean 3, variance 20/3; t(0.975, 3) = 3.182446.
-	if half := 3.182446 * math.Sqrt(20.0/3/4); s.Mean != 3 || math.Abs(s.Hi-3-half) > 1e-5 || math.Abs(s.Lo-3+half) > 1e-5 {
-		t.Errorf("y: %+v, want 3 ± %v", s, half)
+	if half := 3.182446 * math.Sqrt(20.0/3/4); s.Mean != 3 || math.Abs(s.Hi-3-half) > 1e-5 || s.Lo != 0 {
+		t.Errorf("y: %+v, want 3 up to %v, and down to 0: no metric is negative", s, 3+half)
 	}
 	if d := r.Stat(0, "delay_s"); d.N != 3 || d.Censored != 1 || d.Mean != 1.5 {
 		t.Errorf("delay: %+v, want 3 reached, 1 not", d)
@@ -153,6 +153,25 @@ func TestCancelKeepsWhatWasMeasured(t *testing.T) {
 	}
 	if n := len(r.Runs().Rows); n < 5 {
 		t.Errorf("%d rows, want those of the finished jobs", n)
+	}
+}
+
+// An error that stops the other workers is not hidden by what it does to them.
+func TestTheCauseIsReported(t *testing.T) {
+	e := toy()
+	started := make(chan struct{})
+	e.Measure = func(ctx context.Context, j Job) ([][]float64, error) {
+		if j.Replication == 0 && j.Cells[0].Text("kind") == "a" { // the job with the lowest number
+			close(started)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		<-started
+		return nil, errors.New("real cause")
+	}
+	_, err := mustPlan(t, e, Options{}).Run(context.Background(), 2, nil)
+	if err == nil || !strings.Contains(err.Error(), "real cause") {
+		t.Errorf("error %v, want the real cause", err)
 	}
 }
 

@@ -167,6 +167,20 @@ func policyFactor(levels ...string) Factor {
 	}
 }
 
+// failurePolicyFactor declares trip rules for traces without latencies, where
+// no call is slow.
+func failurePolicyFactor(levels ...string) Factor {
+	f := policyFactor(levels...)
+	any := f.check
+	f.check = func(text string) (string, error) {
+		if s, err := parsePolicy(text); err == nil && s.rule.SlowRate > 0 {
+			return "", fmt.Errorf("breaker %q: slow-call rule, want a failure rate only: calls here take no time", text)
+		}
+		return any(text)
+	}
+	return f
+}
+
 // policy returns the parsed policy level of a cell, which its check accepted.
 func (c Cell) policy() policySpec {
 	s, err := parsePolicy(c.Text("policy"))

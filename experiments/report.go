@@ -60,12 +60,17 @@ func article(s Stat, decimals int) string { return fixed(s.Article, decimals) }
 // exact renders the closed form.
 func exact(s Stat, decimals int) string { return short(s.Exact, decimals) }
 
-// replications says how many replications a result holds.
+// replications says how many replications a result holds, and of how many if
+// it was cut short.
 func (r *Result) replications() string {
-	if r.Plan.Reps == 1 {
-		return "1 replication"
+	text := "1 replication"
+	if r.Plan.Reps != 1 {
+		text = fmt.Sprintf("%d replications", r.Plan.Reps)
 	}
-	return fmt.Sprintf("%d replications", r.Plan.Reps)
+	if r.done < r.Plan.Jobs() {
+		text = fmt.Sprintf("%d of %s", r.Measured(), text)
+	}
+	return text
 }
 
 // likeArticle reports whether a cell's factors, but for the named ones, have

@@ -123,6 +123,7 @@ func (r *Result) summarise(cell int, m Metric) Stat {
 		s.Lo, s.Hi = theory.WilsonInterval(successes, s.N, 0.95)
 	} else {
 		s.Lo, s.Hi = theory.StudentInterval(s.N, s.Mean, s.SD, 0.95)
+		s.Lo = max(s.Lo, 0) // no metric is negative
 	}
 	if !s.Applies() {
 		return s
@@ -228,6 +229,15 @@ func (r *Result) Summary() *table.Table {
 		t.Append(p.keyCells(c), row...)
 	}
 	return t
+}
+
+// Measured is the number of replications that hold all cells.
+func (r *Result) Measured() int {
+	n := r.Plan.Reps
+	for c := range r.values {
+		n = min(n, r.measured(c))
+	}
+	return n
 }
 
 func (r *Result) measured(cell int) int {

@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -52,7 +53,7 @@ func (p *Plan) Run(ctx context.Context, workers int, progress func(done, total i
 					if progress != nil {
 						progress(r.done, p.Jobs())
 					}
-				case ctx.Err() == nil && i < failedAt:
+				case !errors.Is(err, context.Canceled) && ctx.Err() == nil && i < failedAt:
 					firstErr, failedAt = err, i
 					cancel()
 				}

@@ -42,12 +42,21 @@ slow as soon as it has been in flight for longer than the threshold.`,
 			{Name: "refused_count", Doc: "calls refused"},
 		},
 		Reps:    30,
+		Check:   checkSlowCalls,
 		Measure: measureSlowCalls,
 		Exact:   exactSlowCalls,
 		Article: articleSlowCalls,
 		Report:  reportSlowCalls,
 		Detail:  slowCallsTimeline,
 	}
+}
+
+func checkSlowCalls(c Cell) error {
+	total := c.Float("slow_from_s") + c.Float("rounds")*c.Float("slow_s")
+	if limit := float64(maxSeconds); total > limit {
+		return fmt.Errorf("experiments: slow-calls: slow_from_s + rounds × slow_s = %s s, want at most %s", formatNumber(total), formatNumber(limit))
+	}
+	return nil
 }
 
 // A slowRun is one replication of one cell of slow-calls.
@@ -97,7 +106,7 @@ func runSlowCalls(ctx context.Context, j Job, c Cell, every time.Duration, obser
 		OnSend: func(sim.Time, uint64) { alarm.Set(e) },
 	}
 	start := j.Draws("start")
-	loop := model.Closed{
+	loop := model.ClosedDriver{
 		Loop:         model.ClosedLoop{Clients: int(c.Float("threads"))},
 		Hop:          hop,
 		Start:        func(i uint64) sim.Time { return sim.Time(start.Float64(i, 0) * float64(fast)) },
@@ -154,7 +163,13 @@ func slowCallsTimeline(ctx context.Context, r *Result) ([]*table.Table, error) {
 // exactSlowCalls gives what a policy without slow-call rule must see.
 func exactSlowCalls(c Cell, metric string, _ int) (float64, bool) {
 	spec := c.policy()
-	if spec.rule.SlowRate > 0 && spec.rule.SlowAfter < seconds(c.Float("slow_s")) {
+	slowest := max(c.Float("slow_s"), c.Float("fast_s"))
+	if spec.rule.SlowRate > 0 && spec.rule.SlowAfter < seconds(slowest) {
+		return 0, false
+	}
+	// Every thread must be under way, and back from its last fast call, within
+	// one slow round.
+	if c.Float("fast_s") > c.Float("slow_s") || c.Float("fast_s") > c.Float("slow_from_s") {
 		return 0, false
 	}
 	calls := c.Float("threads") * c.Float("rounds")
@@ -195,18 +210,20 @@ func reportSlowCalls(r *Result) []table.Text {
 		Header:  []string{"policy", "opens at s", "article", "calls after the change", "article", "thread time s", "article", "refused"},
 		Left:    1,
 	}
-	base := math.NaN()
+	base := map[string]float64{} // thread time of the first policy, by the other factors
 	for i, c := range r.Plan.Cells {
+		others := r.Plan.varying(c, "policy")
 		opened, calls := r.Stat(i, "opened_at_s"), r.Stat(i, "calls_after_slow_count")
 		thread, refused := r.Stat(i, "thread_s"), r.Stat(i, "refused_count")
-		t.Append(c.policy().String(), reached(opened, 3), article(opened, 2), meanCI(calls, 1), article(calls, 0),
+		t.Append(c.policy().String()+others, reached(opened, 3), article(opened, 2), meanCI(calls, 1), article(calls, 0),
 			meanCI(thread, 1), article(thread, 0), short(refused.Mean, 1))
-		if math.IsNaN(base) {
-			base = thread.Mean
+		first, ok := base[others]
+		if !ok {
+			base[others], first = thread.Mean, thread.Mean
 		}
-		if i > 0 && base > 0 {
+		if saved := first - thread.Mean; saved > 0 {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s saves %s of %s s of thread time, %s.",
-				c.policy(), short(base-thread.Mean, 1), short(base, 1), formatPercent(math.Round(1000*(base-thread.Mean)/base)/1000)))
+				c.policy().String()+others, short(saved, 1), short(first, 1), formatPercent(math.Round(1000*saved/first)/1000)))
 		}
 	}
 	t.Notes = append(t.Notes, "A call is known to be slow only when it returns, unless calls in flight count: no rule without -inflight opens before the first slow call is back.")

@@ -35,9 +35,6 @@ func replayTrace(name string, t *model.Trace) (*Experiment, error) {
 	rp := replay{trace: t, incidents: t.Incidents()}
 	nodes := t.Nodes()
 	for _, n := range nodes {
-		if _, err := model.TraceArrivals(t.Segments(n), nil); err != nil {
-			return nil, err
-		}
 		if strings.ContainsAny(n, ",") {
 			return nil, fmt.Errorf("experiments: node %q has a comma in its name, want none", n)
 		}
@@ -50,13 +47,15 @@ Calls are made at each node at the rates of the trace and fail, and take time,
 with the trace's ratios and latencies. The window is emptied at a trip and
 observation goes on; it is emptied too after a gap, in which nothing was
 observed. An incident is noticed if a breaker at the node it was injected into
-opens while it is on; its delay runs from the injection. "elsewhere" counts
+opens while it is on; its delay runs from the injection. A slow call counts
+when it has returned. The capacity factor has no effect: calls do not queue. "elsewhere" counts
 openings while an incident is on at another node only, "quiet" those while
 none is on: the false trips.`,
 		Factors: []Factor{
 			choice("node", "node of the trace", nodes, len(nodes)),
 			withPanel(choice("episode", "an incident as KIND@START, elsewhere or quiet", rp.episodes(), len(rp.episodes()))),
-			policyFactor(replayBreakers...),
+			replayPolicyFactor(),
+			number("rate_rps", "calls per second where the trace does not say", 0, maxRate, 0),
 			choice("arrivals", "how calls arrive: poisson, or fixed: evenly within each record", []string{"poisson", "fixed"}, 1),
 		},
 		Metrics: []Metric{
@@ -67,10 +66,45 @@ none is on: the false trips.`,
 		},
 		Reps:    30,
 		Valid:   rp.valid,
+		Check:   rp.check,
 		Measure: rp.measure,
 		Report:  rp.report,
 		Detail:  rp.detail,
 	}, nil
+}
+
+// replayPolicyFactor declares trip rules, which only observe: none that counts
+// calls in flight.
+func replayPolicyFactor() Factor {
+	f := policyFactor(replayBreakers...)
+	any := f.check
+	f.check = func(text string) (string, error) {
+		if s, err := parsePolicy(text); err == nil && s.inFlight {
+			return "", fmt.Errorf("breaker %q: inflight, want none: a rule that observes a trace knows a call when it has ended", text)
+		}
+		return any(text)
+	}
+	return f
+}
+
+// segments are a node's, with the rate that stands in where the trace states
+// none.
+func (rp replay) segments(node string, rate float64) []model.Segment {
+	all := slices.Clone(rp.trace.Segments(node))
+	for i := range all {
+		if !all[i].RateRPS.Known && rate > 0 {
+			all[i].RateRPS = model.Known(rate)
+		}
+	}
+	return all
+}
+
+// check wants a rate for every record.
+func (rp replay) check(c Cell) error {
+	if _, err := model.TraceArrivals(rp.segments(c.Text("node"), c.Float("rate_rps")), nil); err != nil {
+		return fmt.Errorf("%w: add the column, or give -rate", err)
+	}
+	return nil
 }
 
 func episodeName(i model.Incident) string {
@@ -139,10 +173,11 @@ func (rp replay) observed(node string) map[string]time.Duration {
 
 // run lets every policy watch one node's calls and returns the openings of
 // each, in order of time.
-func (rp replay) run(ctx context.Context, j Job, node, arrivals string, policies []string) (map[string][]sim.Time, error) {
-	segments := rp.trace.Segments(node)
+func (rp replay) run(ctx context.Context, j Job, c Cell, policies []string) (map[string][]sim.Time, error) {
+	node := c.Text("node")
+	segments := rp.segments(node, c.Float("rate_rps"))
 	random := j.Stream("arrivals/" + node)
-	if arrivals == "fixed" {
+	if c.Text("arrivals") == "fixed" {
 		random = nil
 	}
 	source, err := model.TraceArrivals(segments, random)
@@ -187,7 +222,7 @@ func (rp replay) measure(ctx context.Context, j Job) ([][]float64, error) {
 			policies = append(policies, p)
 		}
 	}
-	openings, err := rp.run(ctx, j, node, j.Cells[0].Text("arrivals"), policies)
+	openings, err := rp.run(ctx, j, j.Cells[0], policies)
 	if err != nil {
 		return nil, err
 	}
@@ -236,15 +271,18 @@ func (rp replay) detail(ctx context.Context, r *Result) ([]*table.Table, error) 
 		[]table.Column{{Name: "node"}, r.Plan.column("policy"), {Name: "episode"}, {Name: "replication"}},
 		[]table.Column{{Name: "t_s", Doc: "instant of the opening, s"}})
 	for _, node := range p.level("node") {
+		if r.Find(map[string]string{"node": node}) < 0 {
+			continue
+		}
 		for _, s := range rp.trace.Segments(node) {
 			p90 := math.NaN()
 			if s.LatencyP90.Known {
 				p90 = s.LatencyP90.Value.Seconds()
 			}
-			records.Append([]string{node, s.Injected}, s.Start.Seconds(), s.End.Seconds(), s.RateRPS.Value, s.ErrorRatio, p90)
+			records.Append([]string{node, s.Injected}, s.Start.Seconds(), s.End.Seconds(), s.RateRPS.Or(math.NaN()), s.ErrorRatio, p90)
 		}
-		job := Job{Seed: p.Seed}
-		found, err := rp.run(ctx, job, node, p.level("arrivals")[0], p.level("policy"))
+		first := p.Cells[r.Find(map[string]string{"node": node})]
+		found, err := rp.run(ctx, Job{Seed: p.Seed}, first, p.level("policy"))
 		if err != nil {
 			return nil, err
 		}

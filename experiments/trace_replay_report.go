@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -13,9 +14,26 @@ import (
 func (rp replay) report(r *Result) []table.Text {
 	var texts []table.Text
 	for _, arrivals := range r.Plan.level("arrivals") {
-		texts = append(texts, rp.noticedText(r, arrivals), rp.outsideText(r, arrivals))
+		for _, rate := range r.Plan.level("rate_rps") {
+			shared := map[string]string{"arrivals": arrivals, "rate_rps": rate}
+			texts = append(texts, rp.noticedText(r, shared), rp.outsideText(r, shared))
+		}
 	}
 	return texts
+}
+
+// and adds name–level pairs to shared ones.
+func and(shared map[string]string, pairs ...string) map[string]string {
+	all := maps.Clone(shared)
+	for i := 0; i < len(pairs); i += 2 {
+		all[pairs[i]] = pairs[i+1]
+	}
+	return all
+}
+
+// title names the shared levels if there are several.
+func (rp replay) title(r *Result, shared map[string]string) string {
+	return r.Plan.varying(r.Plan.Cells[r.Find(shared)], "node", "episode", "policy")
 }
 
 // policyLetters numbers the policies A, B, C … for narrow columns.
@@ -35,11 +53,11 @@ func policyLetters(policies []string) (letters, legend []string) {
 	return letters, legend
 }
 
-func (rp replay) noticedText(r *Result, arrivals string) table.Text {
+func (rp replay) noticedText(r *Result, shared map[string]string) table.Text {
 	policies := r.Plan.level("policy")
 	letters, legend := policyLetters(policies)
 	t := table.Text{
-		Caption: fmt.Sprintf("Incidents noticed: mean delay in s, and share of %s in which the breaker opened if not all", r.replications()),
+		Caption: fmt.Sprintf("Incidents noticed%s: mean delay in s, and share of %s in which the breaker opened if not all", rp.title(r, shared), r.replications()),
 		Header:  append([]string{"node", "injected", "at", "calls/s", "worst errors", "worst p90"}, letters...),
 		Left:    3,
 	}
@@ -53,8 +71,7 @@ func (rp replay) noticedText(r *Result, arrivals string) table.Text {
 		rate, errors, p90 := rp.worst(i.Node, i.Start, i.End)
 		row := []string{i.Node, i.Kind, clock(i.Start), short(rate, 1), fixed(100*errors, 1) + " %", short(1000*p90, 0) + " ms"}
 		for k, p := range policies {
-			want := map[string]string{"node": i.Node, "episode": episodeName(i), "policy": p, "arrivals": arrivals}
-			delay, _ := r.Lookup(want, "detection_delay_s")
+			delay, _ := r.Lookup(and(shared, "node", i.Node, "episode", episodeName(i), "policy", p), "detection_delay_s")
 			row = append(row, noticedCell(delay))
 			if 2*delay.N > delay.N+delay.Censored {
 				noticed[k]++
@@ -103,11 +120,11 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", int(d.Hours()), int(d.Minutes())%60)
 }
 
-func (rp replay) outsideText(r *Result, arrivals string) table.Text {
+func (rp replay) outsideText(r *Result, shared map[string]string) table.Text {
 	policies := r.Plan.level("policy")
 	letters, _ := policyLetters(policies)
 	t := table.Text{
-		Caption: fmt.Sprintf("Openings outside a node's own incidents, in %s", r.replications()),
+		Caption: fmt.Sprintf("Openings outside a node's own incidents%s: means of %s", rp.title(r, shared), r.replications()),
 		Header:  append([]string{"node", "while", "observed h"}, letters...),
 		Left:    2,
 	}
@@ -120,7 +137,7 @@ func (rp replay) outsideText(r *Result, arrivals string) table.Text {
 			}
 			row := []string{node, words[episode], fixed(observed[episode].Hours(), 1)}
 			for _, p := range policies {
-				s, ok := r.Lookup(map[string]string{"node": node, "episode": episode, "policy": p, "arrivals": arrivals}, "openings_count")
+				s, ok := r.Lookup(and(shared, "node", node, "episode", episode, "policy", p), "openings_count")
 				if !ok {
 					row = append(row, blank)
 					continue

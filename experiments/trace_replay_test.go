@@ -83,7 +83,14 @@ func TestReplayNeedsRates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := replayTrace("t", trace); err == nil || !contains(err.Error(), "rate_rps") {
+	e, err := replayTrace("t", trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewPlan(e, Options{}); err == nil || !contains(err.Error(), "rate_rps") {
 		t.Errorf("error %v, want one that names rate_rps", err)
+	}
+	if _, err := NewPlan(e, Options{Set: map[string]string{"rate_rps": "5"}}); err != nil {
+		t.Errorf("with a rate: %v", err)
 	}
 }

@@ -100,7 +100,6 @@ type breakerWatch struct {
 	first       sim.Time
 	good        int64 // calls in [from, to) that would have succeeded
 	goodRefused int64 // those of them that were refused
-	badCalls    int64 // failing calls let through in [from, to) up to the first opening
 }
 
 // openFor and probes make a live breaker.
@@ -151,9 +150,6 @@ func (w *breakerWatch) Watch(b *model.Batch) {
 				w.goodRefused++
 			}
 			continue
-		}
-		if failed && w.openings == 0 && at >= w.from {
-			w.badCalls++
 		}
 		o := policies.Outcome{}
 		if failed {

@@ -24,23 +24,15 @@ glitches, which give the false trips per day, and an outage at a random instant
 within a second, which gives the detection delay. Both begin after a warm-up
 with baseline failures, in which nothing is counted. A setting is on the front if no other is both faster and
 quieter. After a trip the window is emptied and observation goes on.`,
-		Factors: []Factor{
+		Factors: slices.Concat([]Factor{
 			windowFactor("count-10", "count-20", "count-50", "count-100", "count-200",
 				"time-5s", "time-10s", "time-30s", "time-60s", "buckets-10s", "buckets-30s", "buckets-60s"),
 			withPanel(number("threshold_ratio", "failure rate that trips", 0, 1, 0.1, 0.2, 0.3, 0.5)),
 			withPanel(whole("min_calls", "calls in the window below which nothing trips", 1, 1e6, 10, 20)),
-			number("rate_rps", "calls per second", 0, maxRate, 50),
-			number("hours", "length of the trace with glitches, h", 0, maxHours, 6),
-			number("warmup_s", "time before the trace and the outage in which nothing is counted, s", 0, maxSeconds, 60),
-			choice("arrivals", "how calls arrive: fixed or poisson", []string{"fixed", "poisson"}, 1),
-			number("baseline_error_ratio", "failures outside glitches", 0, 1, 0.02),
-			number("glitch_minute_ratio", "share of minutes with a glitch", 0, 1, 0.05),
-			choice("glitch_draw", "exact: that share of the minutes; independent: each minute by chance", []string{"exact", "independent"}, 1),
-			number("glitch_s", "length of a glitch, s", 0, 60, 5),
-			number("glitch_error_ratio", "failures during a glitch", 0, 1, 0.3),
+		}, glitchFactors(), []Factor{
 			number("outage_error_ratio", "failures during the outage", 0, 1, 1),
 			number("outage_s", "time observed after its start, s", 1e-9, 1e9, 120),
-		},
+		}),
 		Metrics: []Metric{
 			{Name: "false_trips_per_day", Doc: "openings per day of the trace with glitches"},
 			{Name: "detection_delay_s", Doc: "start of the outage to the opening, s", Censored: "undetected_count"},
@@ -91,9 +83,6 @@ func checkGrid(c Cell) error {
 	r := gridRule(c)
 	if err := r.Validate(); err != nil {
 		return err
-	}
-	if h := c.Float("hours"); h <= 0 {
-		return fmt.Errorf("experiments: factor hours: %s, want more than 0", formatNumber(h))
 	}
 	if err := arrivals(c).Validate(); err != nil {
 		return err
@@ -228,7 +217,7 @@ func reportGrid(r *Result) []table.Text {
 			t.Append(strings.Replace(c.Text("window"), "-", " ", 1), formatPercent(c.Float("threshold_ratio")), c.Text("min_calls"),
 				meanCI(p.delay, 2), meanCI(p.trips, 1))
 		}
-		days := float64(r.Plan.Reps) * r.Plan.Cells[points[0].cell].Float("hours") / 24
+		days := float64(points[0].trips.N) * r.Plan.Cells[points[0].cell].Float("hours") / 24
 		missed := 0
 		for _, p := range points {
 			if p.delay.Censored > 0 {

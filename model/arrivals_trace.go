@@ -2,14 +2,14 @@ package model
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/stormglass/stormglass/sim"
 )
 
 // TraceArrivals makes calls at the rates of a trace's segments and none in its
-// gaps: at even spacing within each segment, half a gap from its ends, or as a
-// Poisson process if random is not nil. Every segment must state its rate.
+// gaps. Without a stream they are evenly spaced in each segment, the first half
+// a gap after its start; with one they are a Poisson process. A segment that
+// states no rate is an error.
 func TraceArrivals(segments []Segment, random *sim.Rand) (Source, error) {
 	for _, s := range segments {
 		if !s.RateRPS.Known {
@@ -22,33 +22,28 @@ func TraceArrivals(segments []Segment, random *sim.Rand) (Source, error) {
 type traceArrivals struct {
 	rest   []Segment
 	random *sim.Rand
-	at     time.Duration // of the last call in rest[0]; before its first, Start
-	begun  bool          // a call was made in rest[0]
+	calls  float64 // made in rest[0]
+	gaps   float64 // from its start to the last call, in mean gaps
 }
 
-// Next implements Source. A Poisson process has no memory, so it may begin
-// anew in each segment.
+// Next implements Source. The instant is computed from the start of the
+// segment, so that rounding does not add up. A Poisson process has no memory,
+// so it may begin anew in each segment.
 func (t *traceArrivals) Next() (sim.Time, bool) {
 	for len(t.rest) > 0 {
 		s := &t.rest[0]
-		if !t.begun {
-			t.at = s.Start
-		}
 		if rate := s.RateRPS.Value; rate > 0 {
-			gap := 1 / rate
-			switch {
-			case t.random != nil:
-				gap *= t.random.ExpFloat64()
-			case !t.begun:
-				gap /= 2
+			gaps := t.calls + 0.5
+			if t.random != nil {
+				gaps = t.gaps + t.random.ExpFloat64()
 			}
-			next := float64(t.at) + gap*1e9
-			if next < float64(s.End) {
-				t.at, t.begun = time.Duration(next), true
-				return sim.Time(t.at), true
+			if at := gaps / rate * 1e9; at < float64(s.End-s.Start) {
+				t.calls++
+				t.gaps = gaps
+				return sim.Time(s.Start + nanoseconds(at)), true
 			}
 		}
-		t.rest, t.begun = t.rest[1:], false
+		t.rest, t.calls, t.gaps = t.rest[1:], 0, 0
 	}
 	return 0, false
 }

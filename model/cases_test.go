@@ -53,7 +53,7 @@ func (s *scenario) open(t *testing.T, rate float64, n uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Open{Arrivals: source, Hop: s.hop, Until: sim.MaxTime, MaxCalls: n}
+	o := OpenDriver{Arrivals: source, Hop: s.hop, Until: sim.MaxTime, MaxCalls: n}
 	o.Start(s.engine)
 	s.engine.Run()
 }
@@ -260,7 +260,7 @@ func TestCaseFailuresExpire(t *testing.T) {
 		opens bool
 	}{{"expire after 30 s", timeRule(30*time.Second, 5, 1), false}, {"never expire", countRule(5, 5, 1), true}} {
 		s := newScenario(t, policies.BreakerConfig{Rule: c.rule, OpenFor: 10_000 * time.Second}, failing(19*time.Second))
-		loop := Closed{Loop: ClosedLoop{Clients: 1}, Hop: s.hop, Until: sim.Time(3600 * time.Second), RefusedPause: time.Second}
+		loop := ClosedDriver{Loop: ClosedLoop{Clients: 1}, Hop: s.hop, Until: sim.Time(3600 * time.Second), RefusedPause: time.Second}
 		if err := loop.Begin(s.engine); err != nil {
 			t.Fatal(err)
 		}

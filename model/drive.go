@@ -7,9 +7,9 @@ import (
 	"github.com/stormglass/stormglass/sim"
 )
 
-// Open sends a request through a hop at each arrival before until: the open
+// OpenDriver sends a request through a hop at each arrival before until: the open
 // loop, in which nobody waits for an earlier answer.
-type Open struct {
+type OpenDriver struct {
 	Arrivals Source
 	Hop      *Hop
 	Until    sim.Time
@@ -19,17 +19,17 @@ type Open struct {
 }
 
 // Start schedules the first arrival.
-func (o *Open) Start(e *sim.Engine) { o.schedule(e) }
+func (o *OpenDriver) Start(e *sim.Engine) { o.schedule(e) }
 
 // Handle sends the request that is due and schedules the next arrival.
-func (o *Open) Handle(e *sim.Engine, _ sim.Event) {
+func (o *OpenDriver) Handle(e *sim.Engine, _ sim.Event) {
 	client := o.sent
 	o.sent++
 	o.schedule(e)
 	o.Hop.Send(e, client)
 }
 
-func (o *Open) schedule(e *sim.Engine) {
+func (o *OpenDriver) schedule(e *sim.Engine) {
 	if o.MaxCalls > 0 && o.sent >= o.MaxCalls {
 		return
 	}
@@ -38,9 +38,9 @@ func (o *Open) schedule(e *sim.Engine) {
 	}
 }
 
-// Closed is a closed loop: each client sends, waits for the end of its request,
+// ClosedDriver drives a closed loop: each client sends, waits for the end of its request,
 // thinks, and sends again, until the horizon.
-type Closed struct {
+type ClosedDriver struct {
 	Loop  ClosedLoop
 	Hop   *Hop
 	Start func(client uint64) sim.Time // first request of a client; nil means 0
@@ -56,7 +56,7 @@ type Closed struct {
 }
 
 // Begin schedules every client's first request and takes over the hop's Done.
-func (c *Closed) Begin(e *sim.Engine) error {
+func (c *ClosedDriver) Begin(e *sim.Engine) error {
 	if err := c.Loop.Validate(); err != nil {
 		return err
 	}
@@ -76,12 +76,12 @@ func (c *Closed) Begin(e *sim.Engine) error {
 }
 
 // Handle sends the request of client ev.Arg.
-func (c *Closed) Handle(e *sim.Engine, ev sim.Event) {
+func (c *ClosedDriver) Handle(e *sim.Engine, ev sim.Event) {
 	c.requests[ev.Arg]++
 	c.Hop.Send(e, ev.Arg)
 }
 
-func (c *Closed) ended(e *sim.Engine, client uint64, refused bool) {
+func (c *ClosedDriver) ended(e *sim.Engine, client uint64, refused bool) {
 	pause := c.Loop.Think.Quantile(c.Think.Float64(client, c.requests[client]))
 	if refused {
 		pause += c.RefusedPause
@@ -89,7 +89,7 @@ func (c *Closed) ended(e *sim.Engine, client uint64, refused bool) {
 	c.send(e, e.Now().Add(pause), client)
 }
 
-func (c *Closed) send(e *sim.Engine, t sim.Time, client uint64) {
+func (c *ClosedDriver) send(e *sim.Engine, t sim.Time, client uint64) {
 	if t < c.Until {
 		e.At(t, c, sim.Event{Arg: client})
 	}

@@ -13,9 +13,9 @@ import (
 // amortises the watcher's call and keeps a batch inside the first-level cache.
 const batchCalls = 512
 
-// A Batch is a run of consecutive calls in order of time.
+// A Batch is a run of consecutive outcomes in the order in which they came.
 type Batch struct {
-	At      []time.Duration // when the call was made and, outcomes being instant, answered
+	At      []time.Duration // when the outcome was known: the call's instant plus its latency
 	Failed  []bool          // whether it failed
 	Latency []time.Duration // how long it took, 0 where the trace does not say; nil unless the feed draws latencies
 }
@@ -40,8 +40,8 @@ type Feed struct {
 	// error ratio; its latency is the law's quantile at the draw (k, 1).
 	Fate sim.Draws
 
-	Latencies bool     // draw latencies too
-	Until     sim.Time // horizon: calls are made before it
+	Latencies bool     // draw latencies too; without them a call is answered at once
+	Until     sim.Time // horizon: calls are made, and answers known, before it
 	Watchers  []Watcher
 
 	// OnGap, if not nil, is called when a call follows a stretch without
@@ -54,12 +54,24 @@ type Feed struct {
 	threshold uint64 // a draw's top 63 bits below it mean failure
 	gap       bool
 	calls     uint64
+	answers   []answer // calls in flight
+	free      []uint32 // places in answers
 	flushes   uint64
 	batch     Batch
 	ctx       context.Context
 }
 
-const feedCall = 1
+// An answer is a call in flight.
+type answer struct {
+	failed  bool
+	latency time.Duration
+}
+
+// The events of a feed: the next arrival, and the answer to a call.
+const (
+	feedArrival = iota
+	feedAnswer
+)
 
 // Run makes the calls on the engine, from its present time up to the horizon,
 // and returns early with the context's error when that ends.
@@ -76,9 +88,15 @@ func (f *Feed) Run(ctx context.Context, e *sim.Engine) error {
 	return ctx.Err()
 }
 
-// Handle makes the call that is due and schedules the next.
-func (f *Feed) Handle(e *sim.Engine, _ sim.Event) {
+// Handle makes the call that is due and schedules the next, or takes an answer.
+func (f *Feed) Handle(e *sim.Engine, ev sim.Event) {
 	now := e.Now()
+	if ev.Kind == feedAnswer {
+		a := f.answers[ev.Arg]
+		f.free = append(f.free, uint32(ev.Arg))
+		f.know(e, a.failed, a.latency)
+		return
+	}
 	for f.observed && time.Duration(now) >= f.segment.End {
 		f.nextSegment(f.segment.End)
 	}
@@ -86,12 +104,12 @@ func (f *Feed) Handle(e *sim.Engine, _ sim.Event) {
 		return // the trace has ended
 	}
 	if time.Duration(now) >= f.segment.Start {
-		f.call(e, now)
+		f.call(e)
 	}
 	f.schedule(e)
 }
 
-func (f *Feed) call(e *sim.Engine, now sim.Time) {
+func (f *Feed) call(e *sim.Engine) {
 	if f.gap {
 		f.gap = false
 		if f.OnGap != nil {
@@ -101,10 +119,32 @@ func (f *Feed) call(e *sim.Engine, now sim.Time) {
 	}
 	k := f.calls
 	f.calls++
-	f.batch.At = append(f.batch.At, time.Duration(now))
-	f.batch.Failed = append(f.batch.Failed, f.Fate.Uint64(k, 0)>>1 < f.threshold)
+	failed := f.Fate.Uint64(k, 0)>>1 < f.threshold
+	if !f.Latencies {
+		f.know(e, failed, 0)
+		return
+	}
+	a := answer{failed, f.law.Quantile(f.Fate.Float64(k, 1))}
+	e.After(a.latency, f, sim.Event{Kind: feedAnswer, Arg: f.launch(a)})
+}
+
+func (f *Feed) launch(a answer) uint64 {
+	if n := len(f.free); n > 0 {
+		i := f.free[n-1]
+		f.free = f.free[:n-1]
+		f.answers[i] = a
+		return uint64(i)
+	}
+	f.answers = append(f.answers, a)
+	return uint64(len(f.answers) - 1)
+}
+
+// know adds an outcome to the batch.
+func (f *Feed) know(e *sim.Engine, failed bool, latency time.Duration) {
+	f.batch.At = append(f.batch.At, time.Duration(e.Now()))
+	f.batch.Failed = append(f.batch.Failed, failed)
 	if f.Latencies {
-		f.batch.Latency = append(f.batch.Latency, f.law.Quantile(f.Fate.Float64(k, 1)))
+		f.batch.Latency = append(f.batch.Latency, latency)
 	}
 	if len(f.batch.At) == batchCalls {
 		f.flush(e)
@@ -126,7 +166,7 @@ func (f *Feed) flush(e *sim.Engine) {
 
 func (f *Feed) schedule(e *sim.Engine) {
 	if t, ok := f.Arrivals.Next(); ok && t < f.Until {
-		e.At(t, f, sim.Event{Kind: feedCall})
+		e.At(t, f, sim.Event{Kind: feedArrival})
 	}
 }
 

@@ -42,17 +42,15 @@ type Hop struct {
 	// Guard may refuse calls; nil lets all pass.
 	Guard Guard
 
-	// OnSend, OnEnd and OnRefuse, if not nil, see calls that reach the callee,
-	// calls that ended at the caller, and refusals.
-	OnSend   func(t sim.Time, k uint64)
-	OnEnd    func(t sim.Time, k uint64, o policies.Outcome)
-	OnRefuse func(t sim.Time)
+	// OnSend, if not nil, sees each call that reaches the callee.
+	OnSend func(t sim.Time, k uint64)
 
 	// Done, if not nil, is called when a request has ended, refused or not; a
 	// closed loop sends the client's next request.
 	Done func(e *sim.Engine, client uint64, refused bool)
 
-	Sent, Refused uint64
+	Sent    uint64 // calls that reached the callee
+	Refused uint64 // requests that the guard refused
 
 	flights []flight
 	free    []uint32
@@ -61,7 +59,6 @@ type Hop struct {
 type flight struct {
 	permit  policies.Permit
 	client  uint64
-	k       uint64
 	outcome policies.Outcome
 }
 
@@ -73,9 +70,6 @@ func (h *Hop) Handle(e *sim.Engine, ev sim.Event) {
 	if h.Guard != nil {
 		h.Guard.Record(f.permit, f.outcome)
 	}
-	if h.OnEnd != nil {
-		h.OnEnd(e.Now(), f.k, f.outcome)
-	}
 	h.done(e, f.client, false)
 }
 
@@ -86,9 +80,6 @@ func (h *Hop) Send(e *sim.Engine, client uint64) {
 		var ok bool
 		if permit, ok = h.Guard.Allow(); !ok {
 			h.Refused++
-			if h.OnRefuse != nil {
-				h.OnRefuse(e.Now())
-			}
 			h.done(e, client, true)
 			return
 		}
@@ -106,7 +97,7 @@ func (h *Hop) Send(e *sim.Engine, client uint64) {
 	if h.Timeout > 0 && o.Latency > h.Timeout {
 		o = policies.Outcome{Latency: h.Timeout, Err: ErrTimeout}
 	}
-	e.After(o.Latency, h, sim.Event{Arg: h.launch(flight{permit, client, k, o})})
+	e.After(o.Latency, h, sim.Event{Arg: h.launch(flight{permit, client, o})})
 }
 
 func (h *Hop) launch(f flight) uint64 {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/stormglass/stormglass/names"
 )
 
 // A traceColumn moves one column of a trace file into and out of a Segment.
@@ -81,41 +83,15 @@ func findColumn(name string) int {
 	return slices.IndexFunc(traceColumns, func(c traceColumn) bool { return c.name == name })
 }
 
-// nearestColumn is the known column with the smallest edit distance.
-func nearestColumn(name string) string {
-	name = strings.ToLower(name)
-	if r := []rune(name); len(r) > 64 {
-		name = string(r[:64])
+// knownColumns lists the columns, after the one that a mistyped name is near.
+func knownColumns(name string) string {
+	all := make([]string, len(traceColumns))
+	for i, c := range traceColumns {
+		all[i] = c.name
 	}
-	best, least := "", math.MaxInt
-	for _, c := range traceColumns {
-		if d := editDistance(name, c.name); d < least {
-			best, least = c.name, d
-		}
-	}
-	return best
-}
-
-// editDistance is the least number of insertions, deletions and substitutions
-// of a character that turn a into b (Levenshtein 1966).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	const longest = 64 // characters compared
+	r := []rune(strings.ToLower(name))
+	return names.Known(string(r[:min(len(r), longest)]), all)
 }
 
 // setNumber reads a decimal number, not hexadecimal, infinite or NaN; rule is

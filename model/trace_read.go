@@ -134,7 +134,7 @@ func (t *traceReader) readHeader() error {
 		case name == "":
 			return t.errorf(line, "column %d: no name, want one of %s", i+1, columnNames(anyColumn))
 		case c < 0:
-			return t.errorf(line, "column %s: unknown, nearest is %s; known are %s", clip(name), nearestColumn(name), columnNames(anyColumn))
+			return t.errorf(line, "column %s: unknown, %s", clip(name), knownColumns(name))
 		case seen[name]:
 			return t.errorf(line, "column %s: named twice, want it once", name)
 		}

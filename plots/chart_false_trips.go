@@ -152,7 +152,8 @@ func tripsTitle(summary *table.Table, g group, live bool) string {
 			}
 		}
 	}
-	text := fmt.Sprintf("%d of %d breakers never trip for nothing in %s h", quiet, len(order), hours)
+	n := summary.Value(g.members[0], "n")
+	text := fmt.Sprintf("In %s × %s h, %d of %d breakers made no false trip", compact(n, 0), hours, quiet, len(order))
 	if best != "" {
 		text += fmt.Sprintf("; the fastest of them, %s, needs %s s to notice an outage", best, compact(delay, 2))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/stormglass/stormglass/table"
 )
@@ -24,7 +25,7 @@ func drawReplay(summary *table.Table, details []*table.Table) ([]Drawing, error)
 	}
 	nodes := records.Levels("node")
 	f := &Figure{
-		Title:    replayTitle(summary),
+		Title:    replayTitle(summary, groups(summary, "node", "episode", "policy")[0]),
 		Subtitle: "Error ratio of each node of the trace, and below it when each breaker opens (replication 0; a trip empties its window)",
 		Note:     " · white gaps in the lines: not observed",
 		Key:      []KeyItem{{KeySpan, Style{}, "fault injected into this node"}, {KeyLine, Neutral.Member(0), "error ratio"}},
@@ -34,10 +35,11 @@ func drawReplay(summary *table.Table, details []*table.Table) ([]Drawing, error)
 	if len(nodes) == 1 {
 		f.Columns = 1
 	}
-	for i, p := range policies {
+	letters := policyLetters(summary.Levels("policy"))
+	for _, p := range policies {
 		style := familyOf(p).Member(0)
 		style.Glyph = Tick
-		f.Key = append(f.Key, KeyItem{KeyPoint, style, replayLetter(i) + "  " + shortName(policyLabel(summary, p))})
+		f.Key = append(f.Key, KeyItem{KeyPoint, style, letters[p] + "  " + shortName(policyLabel(summary, p))})
 	}
 	x := Axis{Label: "time since the trace began, h", Range: [2]float64{0, end}}
 	for at := 0; at < len(nodes); at += f.Columns {
@@ -51,7 +53,7 @@ func drawReplay(summary *table.Table, details []*table.Table) ([]Drawing, error)
 		}
 		for _, node := range row {
 			if len(policies) > 0 {
-				f.Panels = append(f.Panels, replayOpenings(records, openings, policies, node, x))
+				f.Panels = append(f.Panels, replayOpenings(records, openings, policies, letters, node, x))
 			}
 		}
 	}
@@ -105,7 +107,7 @@ func replayErrors(records *table.Table, node string, x Axis) Panel {
 	}
 }
 
-func replayOpenings(records, openings *table.Table, policies []string, node string, x Axis) Panel {
+func replayOpenings(records, openings *table.Table, policies []string, letters map[string]string, node string, x Axis) Panel {
 	p := Panel{X: x, Weight: 0.2 + 0.14*float64(len(policies))}
 	if spans := replaySpans(records, node); len(spans) > 0 {
 		p.Marks = append(p.Marks, spans)
@@ -116,7 +118,7 @@ func replayOpenings(records, openings *table.Table, policies []string, node stri
 			e.At = append(e.At, openings.Value(r, "t_s")/3600)
 			e.Rows = append(e.Rows, float64(i))
 		}
-		p.Y.Rows = append(p.Y.Rows, replayLetter(i))
+		p.Y.Rows = append(p.Y.Rows, letters[policy])
 		e.Style.Glyph, e.Style.Size = Tick, 4.5
 		p.Marks = append(p.Marks, e)
 	}
@@ -124,11 +126,11 @@ func replayOpenings(records, openings *table.Table, policies []string, node stri
 }
 
 // replayTitle says how many incidents the best and the worst breaker notice in
-// most replications.
-func replayTitle(summary *table.Table) string {
+// most replications, at the first of several settings.
+func replayTitle(summary *table.Table, g group) string {
 	noticed := map[string]int{}
 	incidents := map[string]bool{}
-	for _, r := range summary.Rows {
+	for _, r := range g.members {
 		n := summary.Value(r, "n")
 		missed := summary.Value(r, "undetected_count")
 		if math.IsNaN(missed) {
@@ -158,8 +160,18 @@ func replayTitle(summary *table.Table) string {
 		len(incidents), shortName(policyLabel(summary, best)), noticed[best], shortName(policyLabel(summary, worst)), noticed[worst])
 }
 
-// replayLetter stands for a policy beside its row.
-func replayLetter(i int) string { return string(rune('A' + i%26)) }
+// policyLetters are A, B, C … in the order of the policies, as in the printed
+// table; after Z come A1, B1, ….
+func policyLetters(policies []string) map[string]string {
+	letters := map[string]string{}
+	for i, p := range policies {
+		letters[p] = string(rune('A' + i%26))
+		if i >= 26 {
+			letters[p] += strconv.Itoa(i / 26)
+		}
+	}
+	return letters
+}
 
 func policyLabel(summary *table.Table, policy string) string {
 	for _, c := range summary.Keys {

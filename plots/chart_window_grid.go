@@ -12,7 +12,11 @@ func init() { charts["window-grid"] = drawWindowGrid }
 
 // drawWindowGrid shows detection delay against false trips, and the settings
 // that no other beats in both.
-func drawWindowGrid(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
+func drawWindowGrid(summary *table.Table, details []*table.Table) ([]Drawing, error) {
+	if len(details) == 0 {
+		return nil, fmt.Errorf("no front")
+	}
+	front := details[0]
 	var drawings []Drawing
 	for _, g := range groups(summary, "window", "threshold_ratio", "min_calls") {
 		key := func(name string) string { return summary.Key(g.members[0], name) }
@@ -25,12 +29,9 @@ func drawWindowGrid(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 			delay, trips := gridValues(summary, r)
 			x, y = append(x, delay), append(y, trips)
 		}
-		best := map[int]bool{}
-		for _, i := range ParetoFront(x, y) {
-			best[i] = true
-		}
+		best := gridBest(front, g)
 		f := &Figure{
-			Title: gridTitle(summary, g, x, y),
+			Title: gridTitle(summary, g, best, x, y),
 			Subtitle: fmt.Sprintf("Delay of an outage with %s %% failures against openings outside it, %s calls/s; %d settings%s",
 				percent(key("outage_error_ratio")), key("rate_rps"), len(g.members), g.title()),
 			Note: fmt.Sprintf(" · %s h each, glitches of %s s with %s %% failures in %s %% of the minutes · 95 %% intervals",
@@ -81,26 +82,47 @@ func gridValues(summary *table.Table, r table.Row) (delay, trips float64) {
 	return delay, summary.Value(r, "false_trips_per_day_mean")
 }
 
-// gridName is a setting in short: "count 20, ≥ 50 %".
-func gridName(summary *table.Table, r table.Row) string {
-	window := strings.Replace(summary.Key(r, "window"), "-", " ", 1)
-	return fmt.Sprintf("%s, ≥ %s %%", window, percent(summary.Key(r, "threshold_ratio")))
-}
-
-// gridTitle names the fastest setting without a false trip.
-func gridTitle(summary *table.Table, g group, x, y []float64) string {
-	rate := summary.Key(g.members[0], "rate_rps")
-	for _, i := range ParetoFront(x, y) {
-		if y[i] == 0 {
-			days := summary.Value(g.members[i], "n") * number(summary.Key(g.members[i], "hours")) / 24
-			return fmt.Sprintf("At %s calls/s, %s is the fastest setting without a false trip in %s days: it notices an outage in %s s",
-				rate, gridName(summary, g.members[i]), compact(days, 1), compact(x[i], 2))
+// gridBest are the group's rows that stand in the table of the front.
+func gridBest(front *table.Table, g group) map[int]bool {
+	key := func(r table.Row) string { return strings.Join(r.Keys, "\x00") }
+	listed := map[string]bool{}
+	for _, r := range front.Rows {
+		listed[key(r)] = true
+	}
+	best := map[int]bool{}
+	for i, r := range g.members {
+		if listed[key(r)] {
+			best[i] = true
 		}
 	}
-	front := ParetoFront(x, y)
-	if len(front) == 0 {
+	return best
+}
+
+// gridName is a setting in short: "count 20, ≥ 50 %, min 10".
+func gridName(summary *table.Table, r table.Row) string {
+	window := strings.Replace(summary.Key(r, "window"), "-", " ", 1)
+	return fmt.Sprintf("%s, ≥ %s %%, min %s", window, percent(summary.Key(r, "threshold_ratio")), summary.Key(r, "min_calls"))
+}
+
+// gridTitle names the quietest setting on the front, which is the fastest one
+// as quiet.
+func gridTitle(summary *table.Table, g group, best map[int]bool, x, y []float64) string {
+	rate := summary.Key(g.members[0], "rate_rps")
+	quietest := -1
+	for i := range g.members {
+		if best[i] && (quietest < 0 || y[i] < y[quietest]) {
+			quietest = i
+		}
+	}
+	if quietest < 0 {
 		return fmt.Sprintf("At %s calls/s, no setting notices the outage every time", rate)
 	}
-	i := front[len(front)-1]
-	return fmt.Sprintf("At %s calls/s, every setting trips for nothing; the quietest, %s, %s times a day", rate, gridName(summary, g.members[i]), compact(y[i], 1))
+	r := g.members[quietest]
+	if y[quietest] > 0 {
+		return fmt.Sprintf("At %s calls/s, every setting trips for nothing; the quietest, %s, %s times a day",
+			rate, gridName(summary, r), compact(y[quietest], 1))
+	}
+	days := summary.Value(r, "n") * number(summary.Key(r, "hours")) / 24
+	return fmt.Sprintf("At %s calls/s, %s is the fastest setting without a false trip in %s days: it notices an outage in %s s",
+		rate, gridName(summary, r), compact(days, 1), compact(x[quietest], 2))
 }

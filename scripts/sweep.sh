@@ -6,8 +6,11 @@
 #   scripts/sweep.sh 10,50,200 -reps 100
 set -euo pipefail
 cd "$(dirname "$0")/.."
-rates=${1:-5,20,50,200,500}
-shift || true
+rates=5,20,50,200,500
+if [[ ${1:-} == [0-9]* ]]; then
+  rates=$1
+  shift
+fi
 
 go run . -exp false-trips -hours 1 -rate "$rates" -set mode=observe -charts none -out out/sweep "$@"
 echo

@@ -124,6 +124,24 @@ func (o Outage) detect(rate *big.Rat, most, minCalls int64, failureRate float64)
 	return Detection{FailedCalls: high, Delay: at - o.Start}, nil
 }
 
+// CallsIn counts the calls of a fixed rate that are due in [from, to), as
+// Outage has them: call i at i/rate, rounded to the nearest nanosecond.
+func CallsIn(rateRPS float64, from, to time.Duration) (int64, error) {
+	if to < from {
+		return 0, fmt.Errorf("theory: calls from %v to %v, want an interval", from, to)
+	}
+	a, b := Outage{rateRPS, from}, Outage{rateRPS, to}
+	rate, err := a.rate()
+	if err != nil {
+		return 0, err
+	}
+	n := new(big.Int).Sub(b.callsBefore(rate), a.callsBefore(rate))
+	if !n.IsInt64() {
+		return 0, fmt.Errorf("theory: %v calls from %v to %v, want at most %d", n, from, to, int64(math.MaxInt64))
+	}
+	return n.Int64(), nil
+}
+
 // callsBefore counts the calls that are due before Start once their instants
 // are rounded: those with index/rate + 1/2 ns below Start.
 func (o Outage) callsBefore(rate *big.Rat) *big.Int {
