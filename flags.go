@@ -36,7 +36,7 @@ type settings struct {
 var shorthands = []struct{ flag, factor, doc string }{
 	{"hours", "hours", "length of the simulated trace, `h`"},
 	{"rate", "rate_rps", "calls per second, `1/s`"},
-	{"arrivals", "arrivals", "how calls arrive: fixed, fixed-float or poisson"},
+	{"arrivals", "arrivals", "how calls arrive: fixed, poisson, or fixed-float (detection-delay only)"},
 }
 
 func parseFlags(args []string, stderr io.Writer) (*settings, error) {
@@ -121,10 +121,10 @@ func (s *settings) check(charts string) error {
 }
 
 func printUsage(fs *flag.FlagSet, w io.Writer) {
-	fmt.Fprint(w, "Stormglass simulates retries and circuit breakers under a virtual clock.\n\n"+
-		"  stormglass -exp NAME[,NAME] [flags]    run experiments: table, CSV, figure\n"+
-		"  stormglass -list                       what there is to run\n"+
-		"  stormglass -verify                     check the articles' measurements\n\nExperiments:\n")
+	fmt.Fprint(w, "Stormglass simulates circuit breakers under a virtual clock.\n\n"+
+		"  stormglass -exp NAME[,NAME]|all [flags]  run experiments: table, CSV, figure\n"+
+		"  stormglass -list                         what there is to run\n"+
+		"  stormglass -verify                       check the articles' measurements\n\nExperiments:\n")
 	for _, e := range experiments.All() {
 		fmt.Fprintf(w, "  %-16s %s\n", e.Name, e.Question())
 	}
@@ -139,7 +139,11 @@ func list(w io.Writer) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s · %d replications\n", e.Name, e.Reps)
+		unit := "replications"
+		if e.Reps == 1 {
+			unit = "replication"
+		}
+		fmt.Fprintf(w, "%s · %d %s\n", e.Name, e.Reps, unit)
 		for line := range strings.SplitSeq(e.Doc, "\n") {
 			fmt.Fprintf(w, "    %s\n", line)
 		}

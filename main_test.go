@@ -122,7 +122,7 @@ func TestUsageErrors(t *testing.T) {
 		{"-exp detection-delay -arrivals fixed-float -set outage_s=99999", "healthy_s + outage_s"},
 		{"-exp detection-delay -arrivals fixed-float -set policy=time-120s-10-50", "window 2m0s, want at most 112 s"},
 		{"-exp detection-delay -set policy=count-20-10-50-slow-1s-50", "slow-call rule"},
-		{"-exp false-trips -rate 1e-8", "factor rate_rps: 1e-8"},
+		{"-exp false-trips -rate 1e-8", "factor rate_rps: 1e-08"},
 		{"-exp slow-calls -set rounds=100000 -set slow_s=100000", "rounds × slow_s"},
 		{"-exp false-trips -trace examples/petshop-high.csv -set policy=count-20-10-50-slow-1s-50-inflight", "inflight"},
 		{"-verify -exp false-trips", "-verify has its own parameters"},

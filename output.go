@@ -40,6 +40,7 @@ func (j job) run(ctx context.Context, s *settings, out, stderr io.Writer) error 
 	}
 	for _, t := range j.plan.Experiment.Report(result) {
 		fmt.Fprintln(out)
+		t.DropEmpty(experiments.Blank)
 		if err := t.Write(out); err != nil {
 			return errors.Join(runErr, err)
 		}
@@ -50,6 +51,9 @@ func (j job) run(ctx context.Context, s *settings, out, stderr io.Writer) error 
 // prepare fails before the work rather than after it if the files cannot be
 // written.
 func (j job) prepare(s *settings) error {
+	if s.saveTrace != "" && j.plan.Experiment.Trace == nil {
+		return usagef("-save-trace: %s makes no trace", j.plan.Experiment.Name)
+	}
 	if err := os.MkdirAll(s.out, 0o777); err != nil {
 		return fmt.Errorf("-out: %w", err)
 	}
@@ -130,11 +134,7 @@ func (j job) footnote(r *experiments.Result) string {
 }
 
 func (j job) saveTrace(path string) error {
-	e := j.plan.Experiment
-	if e.Trace == nil {
-		return fmt.Errorf("-save-trace: %s makes no trace", e.Name)
-	}
-	t, err := e.Trace(j.plan)
+	t, err := j.plan.Experiment.Trace(j.plan)
 	if err != nil {
 		return fmt.Errorf("-save-trace: %w", err)
 	}

@@ -42,12 +42,13 @@ up 1/rate in float64, as the article's program does.`,
 			{Name: "detection_delay_s", Doc: "start of the outage to the opening, s", Censored: "undetected_count"},
 			{Name: "bad_calls_count", Doc: "failing calls up to and including the opening one, or in the whole outage"},
 		},
-		Reps:    1,
-		Check:   checkDetection,
-		Measure: measureDetection,
-		Exact:   exactDetection,
-		Article: articleDetection,
-		Report:  reportDetection,
+		Reps:       1,
+		RandomReps: 30,
+		Check:      checkDetection,
+		Measure:    measureDetection,
+		Exact:      exactDetection,
+		Article:    articleDetection,
+		Report:     reportDetection,
 	}
 }
 
@@ -189,5 +190,25 @@ func reportDetection(r *Result) []table.Text {
 		t.Notes = append(t.Notes, "Where the article is later, it adds up 1/rate in float64: the call due at the start of the outage",
 			"comes a hair early and counts as healthy. -arrivals fixed-float does the same and gives its cells.")
 	}
+	t.Notes = append(t.Notes, notFullNotes(r.Plan)...)
 	return []table.Text{t}
+}
+
+// notFullNotes names the policies whose window is not full of healthy calls
+// when the outage begins, which makes them faster than they are in service.
+func notFullNotes(p *Plan) (notes []string) {
+	longest := map[string]float64{}
+	for _, c := range p.Cells {
+		fill := fillTime(c.policy().rule.Window, c.Float("rate_rps"))
+		if fill > c.Float("healthy_s") {
+			longest[c.Text("policy")] = max(longest[c.Text("policy")], fill)
+		}
+	}
+	for _, policy := range p.level("policy") {
+		if fill := longest[policy]; fill > 0 {
+			notes = append(notes, fmt.Sprintf("%s is not full when the outage begins, at some rate; -set healthy_s=%s fills it at every rate.",
+				policy, formatNumber(math.Ceil(fill))))
+		}
+	}
+	return notes
 }

@@ -20,6 +20,9 @@ type Experiment struct {
 	Metrics []Metric // what Measure returns, in order
 	Reps    int      // default number of replications
 
+	// RandomReps is that number if arrivals are random, where they need not be.
+	RandomReps int
+
 	// Valid reports whether a combination of levels makes sense; nil keeps all.
 	Valid func(Cell) bool
 
@@ -139,6 +142,16 @@ func (c Cell) Text(name string) string {
 		}
 	}
 	panic(fmt.Sprintf("experiments: cell has no factor %q", name))
+}
+
+// has reports whether the cell has the given levels.
+func (c Cell) has(want map[string]string) bool {
+	for name, level := range want {
+		if c.Text(name) != level {
+			return false
+		}
+	}
+	return true
 }
 
 // Float returns the level of a numeric factor. It panics if the level is no

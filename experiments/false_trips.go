@@ -39,7 +39,11 @@ which nothing is counted, so that windows are full. In mode "observe" the window
 observation goes on, as in the article; in mode "breaker" a whole breaker
 opens, refuses, probes and closes. The trace "outage" fails every call after a
 healthy time that fills the longest window, and gives the detection delay.
-Source: breaker windows, second table.`,
+Source: breaker windows, second table.
+With -trace FILE the question is asked of a failure trace that you bring: for
+each node and breaker, which labelled incidents open it, how late, and how often
+it opens outside them. Its factors are node, episode, policy, rate_rps (where
+the trace gives no rates) and arrivals (poisson or fixed).`,
 		Factors: slices.Concat([]Factor{
 			failurePolicyFactor(articleBreakers...),
 			withPanel(choice("mode", "what a trip does: observe empties the window, breaker opens a real breaker", []string{"observe", "breaker"}, 1)),
@@ -92,7 +96,7 @@ func checkFalseTrips(c Cell) error {
 	}
 	if s := outageEnd(c); s > maxSeconds {
 		return fmt.Errorf("experiments: factor rate_rps: %s calls/s take %s s to fill the window and notice an outage, want at most %s",
-			c.Text("rate_rps"), formatNumber(s), formatNumber(maxSeconds))
+			c.Text("rate_rps"), formatNumber(math.Ceil(s)), formatNumber(maxSeconds))
 	}
 	if err := arrivals(c).Validate(); err != nil {
 		return err
@@ -237,12 +241,15 @@ func outageDelay(ctx context.Context, j Job, cell []Cell) (float64, error) {
 func outageStart(c Cell) time.Duration { return seconds(fillSeconds(c)) }
 
 func fillSeconds(c Cell) float64 {
-	w := c.policy().rule.Window
-	fill := w.Length.Seconds()
+	return math.Ceil(max(fillTime(c.policy().rule.Window, c.Float("rate_rps")), warmUp))
+}
+
+// fillTime is how long calls at a rate take to fill a window, s.
+func fillTime(w policies.WindowConfig, rate float64) float64 {
 	if w.Kind == policies.CountWindow {
-		fill = float64(w.Calls) / c.Float("rate_rps")
+		return float64(w.Calls) / rate
 	}
-	return math.Ceil(max(fill, warmUp))
+	return w.Length.Seconds()
 }
 
 // outageEnd is when an outage has been observed for long enough, s: twice the

@@ -37,14 +37,17 @@ type Plan struct {
 // cells. Errors name the factor, the level and the rule.
 func NewPlan(e *Experiment, o Options) (*Plan, error) {
 	p := &Plan{Experiment: e, Seed: o.Seed, Reps: o.Reps, Factors: slices.Clone(e.Factors)}
+	if err := p.setLevels(o.Set); err != nil {
+		return nil, err
+	}
 	if p.Reps == 0 {
 		p.Reps = e.Reps
+		if slices.Contains(p.level("arrivals"), "poisson") {
+			p.Reps = max(p.Reps, e.RandomReps)
+		}
 	}
 	if p.Reps < 1 || p.Reps > maxReplications {
 		return nil, fmt.Errorf("experiments: replications %d, want 1 to %d", p.Reps, maxReplications)
-	}
-	if err := p.setLevels(o.Set); err != nil {
-		return nil, err
 	}
 	if err := p.cross(); err != nil {
 		return nil, err

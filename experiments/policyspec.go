@@ -118,7 +118,7 @@ func (s policySpec) String() string {
 	default:
 		fmt.Fprintf(&b, "%d × %s buckets", r.Window.Buckets, formatDuration(r.Window.Length/time.Duration(r.Window.Buckets)))
 	}
-	fmt.Fprintf(&b, ", min %d", r.MinCalls)
+	fmt.Fprintf(&b, ", min %d", r.EffectiveMinCalls())
 	if r.FailureRate > 0 {
 		fmt.Fprintf(&b, ", ≥ %s", formatPercent(r.FailureRate))
 	}

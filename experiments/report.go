@@ -7,15 +7,15 @@ import (
 	"strconv"
 )
 
-// blank stands for a value that does not exist.
-const blank = "–"
+// Blank stands for a value that does not exist.
+const Blank = "–"
 
 // fixed renders a number with the given decimals; blank for NaN, "never" for
 // +Inf.
 func fixed(v float64, decimals int) string {
 	switch {
 	case math.IsNaN(v):
-		return blank
+		return Blank
 	case math.IsInf(v, 1):
 		return "never"
 	}
@@ -45,7 +45,7 @@ func meanCI(s Stat, decimals int) string {
 func reached(s Stat, decimals int) string {
 	switch {
 	case !s.Applies():
-		return blank
+		return Blank
 	case s.N == 0:
 		return "never"
 	case s.Censored > 0:

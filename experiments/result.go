@@ -84,6 +84,9 @@ func (p *Plan) keyCells(cell int) []string {
 	return append([]string{p.Experiment.Name}, p.Cells[cell].levels...)
 }
 
+// minForZ is the least number of replications for a z-score.
+const minForZ = 10
+
 // A Stat summarises one metric of one cell over the replications.
 type Stat struct {
 	N        int     // replications in which the metric was reached
@@ -132,7 +135,9 @@ func (r *Result) summarise(cell int, m Metric) Stat {
 	if e.Exact != nil {
 		if v, ok := e.Exact(c, m.Name, r.Plan.Reps); ok {
 			s.Exact = v
-			if s.SD > 0 { // all alike: no standard error to measure in
+			// A standard error from few replications is too rough to judge by,
+			// and there is none if they are all alike.
+			if s.SD > 0 && s.N >= minForZ {
 				s.Z = theory.ZScore(s.N, s.Mean, s.SD, v)
 			}
 		}
@@ -160,14 +165,7 @@ func (r *Result) stats() [][]Stat {
 
 // Find returns the index of the first cell with the given levels, or -1.
 func (r *Result) Find(want map[string]string) int {
-	return slices.IndexFunc(r.Plan.Cells, func(c Cell) bool {
-		for name, level := range want {
-			if c.Text(name) != level {
-				return false
-			}
-		}
-		return true
-	})
+	return slices.IndexFunc(r.Plan.Cells, func(c Cell) bool { return c.has(want) })
 }
 
 // Lookup returns the summary of a metric in the first cell with the given

@@ -61,7 +61,8 @@ none is on: the false trips.`,
 		Metrics: []Metric{
 			{Name: "opened_ratio", Doc: "share of replications with an opening in the episode", Proportion: true},
 			{Name: "detection_delay_s", Doc: "start of the incident to the first opening, s", Censored: "undetected_count"},
-			{Name: "openings_count", Doc: "openings in the episode"},
+			{Name: "first_opening_s", Doc: "first opening in the episode, s since the trace began", Censored: "unopened_count"},
+			{Name: "openings_count", Doc: "openings in the episode; a lasting fault trips an emptied window again and again"},
 			{Name: "openings_per_h", Doc: "openings per observed hour of the episode"},
 		},
 		Reps:    30,
@@ -246,7 +247,10 @@ func (rp replay) judge(c Cell, openings []sim.Time, observed time.Duration) []fl
 		}
 		count++
 	}
-	opened, delay := math.Min(1, float64(count)), math.NaN()
+	opened, delay, firstAt := math.Min(1, float64(count)), math.NaN(), math.Inf(1)
+	if count > 0 {
+		firstAt = first.Seconds()
+	}
 	if i := rp.incident(c); i != nil {
 		delay = math.Inf(1)
 		if count > 0 {
@@ -257,7 +261,7 @@ func (rp replay) judge(c Cell, openings []sim.Time, observed time.Duration) []fl
 	if observed > 0 {
 		perHour = float64(count) / observed.Hours()
 	}
-	return []float64{opened, delay, float64(count), perHour}
+	return []float64{opened, delay, firstAt, float64(count), perHour}
 }
 
 // detail returns the trace as given and the openings of replication 0, to be

@@ -3,6 +3,8 @@ package experiments
 import (
 	"fmt"
 	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,7 +18,10 @@ func (rp replay) report(r *Result) []table.Text {
 	for _, arrivals := range r.Plan.level("arrivals") {
 		for _, rate := range r.Plan.level("rate_rps") {
 			shared := map[string]string{"arrivals": arrivals, "rate_rps": rate}
-			texts = append(texts, rp.noticedText(r, shared), rp.outsideText(r, shared))
+			if len(rp.incidents) > 0 {
+				texts = append(texts, rp.noticedText(r, shared))
+			}
+			texts = append(texts, rp.firstText(r, shared), rp.outsideText(r, shared))
 		}
 	}
 	return texts
@@ -84,7 +89,7 @@ func (rp replay) noticedText(r *Result, shared map[string]string) table.Text {
 		total = append(total, fmt.Sprintf("%d/%d", n, incidents))
 	}
 	t.Append(total...)
-	t.Notes = append(legend, blank+" never noticed.")
+	t.Notes = append(legend, Blank+" never noticed.")
 	return t
 }
 
@@ -92,7 +97,7 @@ func (rp replay) noticedText(r *Result, shared map[string]string) table.Text {
 func noticedCell(delay Stat) string {
 	switch {
 	case delay.N == 0:
-		return blank
+		return Blank
 	case delay.Censored == 0:
 		return fixed(delay.Mean, 0)
 	}
@@ -120,6 +125,57 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", int(d.Hours()), int(d.Minutes())%60)
 }
 
+// firstText says when each breaker opened first at each node, whatever the
+// reason.
+func (rp replay) firstText(r *Result, shared map[string]string) table.Text {
+	policies := r.Plan.level("policy")
+	letters, legend := policyLetters(policies)
+	t := table.Text{
+		Caption: fmt.Sprintf("First opening at each node%s: h:mm:ss since the trace began, mean of %s, and share that opened if not all", rp.title(r, shared), r.replications()),
+		Header:  append([]string{"node"}, letters...),
+		Left:    1,
+	}
+	for _, node := range r.Plan.level("node") {
+		row := []string{node}
+		for _, p := range policies {
+			row = append(row, rp.firstCell(r, and(shared, "node", node, "policy", p)))
+		}
+		t.Append(row...)
+	}
+	if len(rp.incidents) == 0 {
+		t.Notes = append(legend, "The trace labels no incidents (column injected), so none can be noticed or missed.")
+	}
+	return t
+}
+
+// firstCell takes the earliest episode of each replication.
+func (rp replay) firstCell(r *Result, want map[string]string) string {
+	earliest := map[int]float64{}
+	for i, c := range r.Plan.Cells {
+		if !c.has(want) {
+			continue
+		}
+		for rep, v := range r.Values(i, "first_opening_s") {
+			if old, seen := earliest[rep]; !math.IsInf(v, 1) && (!seen || v < old) {
+				earliest[rep] = v
+			}
+		}
+	}
+	if len(earliest) == 0 {
+		return Blank
+	}
+	sum := 0.0
+	for _, rep := range slices.Sorted(maps.Keys(earliest)) {
+		sum += earliest[rep]
+	}
+	mean := seconds(sum / float64(len(earliest)))
+	text := fmt.Sprintf("%s:%02d", clock(mean), int(mean.Seconds())%60)
+	if n := r.Measured(); len(earliest) < n {
+		text += fmt.Sprintf(" (%.0f %%)", 100*float64(len(earliest))/float64(n))
+	}
+	return text
+}
+
 func (rp replay) outsideText(r *Result, shared map[string]string) table.Text {
 	policies := r.Plan.level("policy")
 	letters, _ := policyLetters(policies)
@@ -129,17 +185,21 @@ func (rp replay) outsideText(r *Result, shared map[string]string) table.Text {
 		Left:    2,
 	}
 	words := map[string]string{elsewhere: "an incident is on elsewhere", quiet: "no incident is on (false trips)"}
+	if len(rp.incidents) == 0 {
+		words[quiet] = "no incident is labelled"
+	}
+	t.Notes = append(t.Notes, "The window is emptied at an opening, so a lasting fault opens it again and again.")
 	for _, node := range r.Plan.level("node") {
 		observed := rp.observed(node)
 		for _, episode := range []string{elsewhere, quiet} {
 			if observed[episode] == 0 {
 				continue
 			}
-			row := []string{node, words[episode], fixed(observed[episode].Hours(), 1)}
+			row := []string{node, words[episode], fixed(observed[episode].Hours(), 2)}
 			for _, p := range policies {
 				s, ok := r.Lookup(and(shared, "node", node, "episode", episode, "policy", p), "openings_count")
 				if !ok {
-					row = append(row, blank)
+					row = append(row, Blank)
 					continue
 				}
 				row = append(row, short(s.Mean, 2))

@@ -215,17 +215,17 @@ func reportGrid(r *Result) []table.Text {
 		for _, p := range front(points) {
 			c := r.Plan.Cells[p.cell]
 			t.Append(strings.Replace(c.Text("window"), "-", " ", 1), formatPercent(c.Float("threshold_ratio")), c.Text("min_calls"),
-				meanCI(p.delay, 2), meanCI(p.trips, 1))
+				meanCI(p.delay, 3), meanCI(p.trips, 1))
 		}
-		days := float64(points[0].trips.N) * r.Plan.Cells[points[0].cell].Float("hours") / 24
+		runs, hours := float64(points[0].trips.N), r.Plan.Cells[points[0].cell].Float("hours")
 		missed := 0
 		for _, p := range points {
 			if p.delay.Censored > 0 {
 				missed++
 			}
 		}
-		t.Notes = append(t.Notes, fmt.Sprintf("0 trips in %s days mean fewer than %s per day with 95 %% confidence (−ln 0.05 ÷ days).",
-			short(days, 2), short(-math.Log(0.05)/days, 2)))
+		t.Notes = append(t.Notes, fmt.Sprintf("0 trips in %s × %s h mean fewer than %s per day with 95 %% confidence (−ln 0.05 ÷ time).",
+			short(runs, 0), formatNumber(hours), short(-math.Log(0.05)/(runs*hours/24), 2)))
 		if missed > 0 {
 			t.Notes = append(t.Notes, fmt.Sprintf("%d settings missed the outage in some replication; see undetected_count in the summary.", missed))
 		}

@@ -19,7 +19,11 @@ func drawFalseTrips(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 		if len(f.Panels) == 0 {
 			continue // outages only: nothing can trip falsely
 		}
-		drawings = append(drawings, Drawing{strings.TrimPrefix(g.suffix(), "_mode-observe"), f})
+		suffix := strings.TrimPrefix(g.suffix(), "_mode-observe")
+		if summary.Key(g.members[0], "mode") == "breaker" && !strings.Contains(suffix, "_mode-breaker") {
+			suffix = "_mode-breaker" + suffix
+		}
+		drawings = append(drawings, Drawing{suffix, f})
 	}
 	return drawings, nil
 }
@@ -30,18 +34,24 @@ func tripsFigure(summary *table.Table, g group) *Figure {
 	live := summary.Key(g.members[0], "mode") == "breaker"
 	key := func(name string) string { return summary.Key(g.members[0], name) }
 	f := &Figure{
-		Title: tripsTitle(summary, g, live),
-		Subtitle: fmt.Sprintf("Openings in %s h without a real outage, %s calls/s, %s %% baseline failures; glitches of %s s with %s %% failures in %s %% of the minutes",
-			key("hours"), key("rate_rps"), percent(key("baseline_error_ratio")), key("glitch_s"), percent(key("glitch_error_ratio")), percent(key("glitch_minute_ratio"))),
-		Note:    fmt.Sprintf(" · %s h each · 95 %% intervals of the mean (Student t); bars: mean ± sd of one run", key("hours")),
-		Columns: 2, ShareX: true, ShareY: true,
+		Title:    tripsTitle(summary, g, live),
+		Subtitle: fmt.Sprintf("%s h without a real outage, %s calls/s, %s %% baseline failures", key("hours"), key("rate_rps"), percent(key("baseline_error_ratio"))),
+		Note:     fmt.Sprintf(" · %s h each · 95 %% intervals of the mean (Student t); bars: mean ± sd of one run", key("hours")),
+		Columns:  2, ShareX: true, ShareY: true,
+	}
+	if len(g.rows("trace", "glitches")) > 0 {
+		f.Subtitle += fmt.Sprintf("; glitches of %s s with %s %% failures in %s %% of the minutes",
+			key("glitch_s"), percent(key("glitch_error_ratio")), percent(key("glitch_minute_ratio")))
 	}
 	if live {
 		f.Subtitle += fmt.Sprintf("; a breaker stays open %s s, then %s probes decide", key("open_s"), key("probes"))
 	} else {
 		f.Subtitle += "; the window is emptied at a trip"
 	}
-	articles := false
+	event, articles := "false trips", false
+	if live {
+		event = "openings"
+	}
 	families := map[Family]bool{}
 	for _, trace := range []string{"baseline", "glitches"} {
 		rows := g.rows("trace", trace)
@@ -50,7 +60,7 @@ func tripsFigure(summary *table.Table, g group) *Figure {
 		}
 		p := Panel{
 			Title: traceTitles[trace],
-			X:     Axis{Label: fmt.Sprintf("openings in %s h", key("hours")), Kind: LogZero},
+			X:     Axis{Label: fmt.Sprintf("%s in %s h", event, key("hours")), Kind: LogZero},
 			Y:     Axis{},
 		}
 		e := Estimates{Label: "openings", Horizontal: true}
@@ -76,7 +86,7 @@ func tripsFigure(summary *table.Table, g group) *Figure {
 		if len(ref.X) > 0 {
 			p.Marks, articles = append(p.Marks, ref), true
 		}
-		p.Columns = []Column{{"P(any\nopening)", anyTrip}}
+		p.Columns = []Column{{"P(any\n" + event[:len(event)-1] + ")", anyTrip}}
 		if live {
 			p.Columns = append(p.Columns, Column{"good calls\nrefused", refused})
 		} else if trace == "glitches" {

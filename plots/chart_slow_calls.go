@@ -32,10 +32,11 @@ func drawSlowCalls(summary *table.Table, details []*table.Table) ([]Drawing, err
 			Key:      []KeyItem{{KeySpan, Style{}, "slow server"}},
 			ShareX:   true,
 		}
+		names := slowNames(timeline)
 		for i, policy := range timeline.Levels("policy") {
 			rows := g.rows("policy", policy)
 			style := slowPalette[i%len(slowPalette)]
-			label := slowName(timeline.Label(rows[0], "policy"))
+			label := names[policy]
 			a, b := Line{Label: label, Style: style, Step: true}, Line{Label: label, Style: style, Step: true}
 			for _, r := range rows {
 				t := timeline.Value(r, "t_s")
@@ -92,23 +93,58 @@ func slowOpening(summary *table.Table, g group, policy string) float64 {
 	return math.Inf(1)
 }
 
-// slowTitle compares the thread time of the policies with that of the first.
+// slowTitle compares the thread time of the first policy with the best one.
 func slowTitle(summary *table.Table, g group) string {
-	var parts []string
-	base := math.NaN()
-	for _, policy := range g.table.Levels("policy") {
+	held := func(policy string) (float64, string) {
 		r, ok := slowSummary(summary, g, policy)
 		if !ok {
-			continue
+			return math.NaN(), ""
 		}
-		held := summary.Value(r, "thread_s_mean")
-		name := slowName(summary.Label(r, "policy"))
-		if math.IsNaN(base) {
-			base = held
-			parts = append(parts, fmt.Sprintf("Watching %s, slow calls hold threads for %s s", name, compact(held, 0)))
-			continue
-		}
-		parts = append(parts, fmt.Sprintf("watching %s, for %s s", name, compact(held, 0)))
+		return summary.Value(r, "thread_s_mean"), summary.Label(r, "policy")
 	}
-	return strings.Join(parts, "; ")
+	policies := g.table.Levels("policy")
+	first, label := held(policies[0])
+	names := slowNames(g.table)
+	text := fmt.Sprintf("Slow calls cost %s thread-seconds with a breaker that watches %s", compact(first, 0), names[policies[0]])
+	if names[policies[0]] == label {
+		text = fmt.Sprintf("Slow calls cost %s thread-seconds with %s", compact(first, 0), shortName(label))
+	}
+	others := policies[1:]
+	if len(others) > 2 {
+		best := others[0]
+		for _, p := range others {
+			a, _ := held(p)
+			b, _ := held(best)
+			if a < b {
+				best = p
+			}
+		}
+		others = []string{best}
+	}
+	for _, p := range others {
+		v, _ := held(p)
+		text += fmt.Sprintf(", %s with %s", compact(v, 0), names[p])
+	}
+	return text
+}
+
+// slowNames says what each rule looks at, or gives its whole label where that
+// would not tell two apart.
+func slowNames(t *table.Table) map[string]string {
+	names, users := map[string]string{}, map[string]int{}
+	for _, c := range t.Keys {
+		if c.Name != "policy" {
+			continue
+		}
+		for _, p := range t.Levels("policy") {
+			names[p] = slowName(c.Label(p))
+			users[names[p]]++
+		}
+		for p, n := range names {
+			if users[n] > 1 {
+				names[p] = c.Label(p)
+			}
+		}
+	}
+	return names
 }

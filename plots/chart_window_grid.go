@@ -34,8 +34,8 @@ func drawWindowGrid(summary *table.Table, details []*table.Table) ([]Drawing, er
 			Title: gridTitle(summary, g, best, x, y),
 			Subtitle: fmt.Sprintf("Delay of an outage with %s %% failures against openings outside it, %s calls/s; %d settings%s",
 				percent(key("outage_error_ratio")), key("rate_rps"), len(g.members), g.title()),
-			Note: fmt.Sprintf(" · %s h each, glitches of %s s with %s %% failures in %s %% of the minutes · 95 %% intervals",
-				key("hours"), key("glitch_s"), percent(key("glitch_error_ratio")), percent(key("glitch_minute_ratio"))),
+			Note: fmt.Sprintf(" · %s h each, %s %% baseline failures, glitches of %s s with %s %% failures in %s %% of the minutes · 95 %% intervals",
+				key("hours"), percent(key("baseline_error_ratio")), key("glitch_s"), percent(key("glitch_error_ratio")), percent(key("glitch_minute_ratio"))),
 			Height: 760,
 		}
 		var marks []Mark
@@ -122,7 +122,6 @@ func gridTitle(summary *table.Table, g group, best map[int]bool, x, y []float64)
 		return fmt.Sprintf("At %s calls/s, every setting trips for nothing; the quietest, %s, %s times a day",
 			rate, gridName(summary, r), compact(y[quietest], 1))
 	}
-	days := summary.Value(r, "n") * number(summary.Key(r, "hours")) / 24
-	return fmt.Sprintf("At %s calls/s, %s is the fastest setting without a false trip in %s days: it notices an outage in %s s",
-		rate, gridName(summary, r), compact(days, 1), compact(x[quietest], 2))
+	return fmt.Sprintf("At %s calls/s, %s is the fastest setting without a false trip in %s × %s h: it notices an outage in %s s",
+		rate, gridName(summary, r), compact(summary.Value(r, "n"), 0), summary.Key(r, "hours"), compact(x[quietest], 2))
 }

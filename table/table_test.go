@@ -109,6 +109,21 @@ func TestReadCSVErrorsNameThePlace(t *testing.T) {
 	}
 }
 
+func TestDropEmpty(t *testing.T) {
+	tx := Text{Header: []string{"a", "b", "c"}, Left: 1}
+	tx.Append("–", "–", "1")
+	tx.Append("–", "–", "–")
+	tx.DropEmpty("–")
+	if strings.Join(tx.Header, "") != "ac" || tx.Rows[0][1] != "1" || len(tx.Rows[1]) != 2 {
+		t.Errorf("%v %v, want column b gone, text columns kept", tx.Header, tx.Rows)
+	}
+	none := Text{Header: []string{"a", "b"}}
+	none.DropEmpty("–")
+	if len(none.Header) != 2 {
+		t.Error("a table without rows loses its header")
+	}
+}
+
 func TestTextAligns(t *testing.T) {
 	tx := Text{Caption: "Demo", Header: []string{"policy", "mean"}, Left: 1, Notes: []string{"a note"}}
 	tx.Append("count 20, ≥ 50 %", "1.0")

@@ -3,6 +3,7 @@ package table
 import (
 	"bufio"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,6 +20,24 @@ type Text struct {
 
 // Append adds a row; missing cells are blank.
 func (t *Text) Append(cells ...string) { t.Rows = append(t.Rows, cells) }
+
+// DropEmpty removes the columns right of Left in which every cell is the given
+// blank.
+func (t *Text) DropEmpty(blank string) {
+	for i := len(t.Header) - 1; i >= t.Left; i-- {
+		empty := len(t.Rows) > 0
+		for _, row := range t.Rows {
+			empty = empty && i < len(row) && row[i] == blank
+		}
+		if !empty {
+			continue
+		}
+		t.Header = slices.Delete(t.Header, i, i+1)
+		for k := range t.Rows {
+			t.Rows[k] = slices.Delete(t.Rows[k], i, i+1)
+		}
+	}
+}
 
 // Write prints the table with two spaces between columns. Every rune counts
 // one column wide.
