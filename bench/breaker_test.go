@@ -87,7 +87,9 @@ func goBreaker(testing.TB) step {
 
 // BenchmarkBreaker measures one permission and one outcome, a success, on the
 // real clock and without a call between them. Two goroutines share a breaker
-// and do nothing else, which is as contended as it gets: run it with -cpu 2.
+// and do nothing else, which is as contended as it gets: run it with -cpu 2 on
+// an idle machine. The figure "cores" tells how many processors were at work;
+// if it is well below 2, the two goroutines took turns and met no contention.
 func BenchmarkBreaker(b *testing.B) { benchmark(b, 0) }
 
 // BenchmarkBreakerFailures is the same where every tenth call fails.
@@ -110,6 +112,7 @@ func benchmark(b *testing.B, failEvery int) {
 				run(200_000) // windows have their size
 				b.ReportAllocs()
 				b.ResetTimer()
+				cpu := cpuTime()
 				done := make(chan struct{})
 				for g := range goroutines {
 					go func() {
@@ -120,6 +123,7 @@ func benchmark(b *testing.B, failEvery int) {
 				for range goroutines {
 					<-done
 				}
+				b.ReportMetric(float64(cpuTime()-cpu)/float64(b.Elapsed()), "cores")
 			})
 		}
 	}
