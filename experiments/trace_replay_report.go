@@ -20,8 +20,10 @@ func (rp replay) report(r *Result) []table.Text {
 			shared := map[string]string{"arrivals": arrivals, "rate_rps": rate}
 			if len(rp.incidents) > 0 {
 				texts = append(texts, rp.noticedText(r, shared))
+			} else {
+				texts = append(texts, rp.firstText(r, shared))
 			}
-			texts = append(texts, rp.firstText(r, shared), rp.outsideText(r, shared))
+			texts = append(texts, rp.outsideText(r, shared))
 		}
 	}
 	return texts
@@ -142,9 +144,7 @@ func (rp replay) firstText(r *Result, shared map[string]string) table.Text {
 		}
 		t.Append(row...)
 	}
-	if len(rp.incidents) == 0 {
-		t.Notes = append(legend, "The trace labels no incidents (column injected), so none can be noticed or missed.")
-	}
+	t.Notes = append(legend, "The trace labels no incidents (column injected), so none can be noticed or missed.")
 	return t
 }
 

@@ -26,7 +26,7 @@ func drawReplay(summary *table.Table, details []*table.Table) ([]Drawing, error)
 	nodes := records.Levels("node")
 	f := &Figure{
 		Title:    replayTitle(summary, groups(summary, "node", "episode", "policy")[0]),
-		Subtitle: "Error ratio of each node of the trace, and below it when each breaker opens (replication 0; a trip empties its window)",
+		Subtitle: "Error ratio of each node of the trace, and below it when each breaker opens (replication 0; a trip empties its window; those that never open have no row)",
 		Note:     " · white gaps in the lines: not observed",
 		Key:      []KeyItem{{KeySpan, Style{}, "fault injected into this node"}, {KeyLine, Neutral.Member(0), "error ratio"}},
 		Columns:  2, ShareX: true,
