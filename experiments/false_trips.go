@@ -37,7 +37,8 @@ trace "glitches" with short partial failures in randomly chosen minutes; any
 opening there is false. Both begin after a warm-up with baseline failures, in
 which nothing is counted, so that windows are full. In mode "observe" the window is emptied at a trip and
 observation goes on, as in the article; in mode "breaker" a whole breaker
-opens, refuses, probes and closes. The trace "outage" fails every call after a
+opens, refuses, probes and closes; its openings are counted when they end a
+closed state, not after probes. The trace "outage" fails every call after a
 healthy time that fills the longest window, and gives the detection delay.
 Source: breaker windows, second table.
 With -trace FILE the question is asked of a failure trace that you bring: for
@@ -53,7 +54,7 @@ the trace gives no rates) and arrivals (poisson or fixed).`,
 			whole("probes", "calls let through when half-open", 1, 1e6, 10),
 		}),
 		Metrics: []Metric{
-			{Name: "false_trips_count", Doc: "openings in the trace"},
+			{Name: "false_trips_count", Doc: "openings of a closed breaker in the trace; opening again after probes is no new one"},
 			{Name: "false_trips_per_h", Doc: "openings per hour"},
 			{Name: "any_false_trip_ratio", Doc: "share of traces with any opening", Proportion: true},
 			{Name: "good_refused_ratio", Doc: "calls that would have succeeded and were refused ÷ calls that would have succeeded"},

@@ -101,7 +101,7 @@ func tripsText(r *Result, g falseTripsGroup) table.Text {
 		if g.mode == "observe" {
 			form := closedForm(trips.Exact)
 			if bound, ok := tripBound(c); ok && math.IsNaN(trips.Exact) {
-				form = "≤ " + closedForm(bound)
+				form = "≤ " + roundedUp(bound)
 			}
 			row = append(row, form, fixed(trips.Z, 1), article(trips, 0))
 		} else {
@@ -122,6 +122,16 @@ func closedForm(v float64) string {
 		return fmt.Sprintf("%.0e", v)
 	}
 	return fixed(v, 1)
+}
+
+// roundedUp renders a bound with one digit, never below itself.
+func roundedUp(v float64) string {
+	if v <= 0 || v >= 0.05 {
+		return short(math.Ceil(v*10)/10, 1)
+	}
+	exponent := math.Floor(math.Log10(v))
+	digit := math.Ceil(v / math.Pow(10, exponent))
+	return fmt.Sprintf("%.0e", digit*math.Pow(10, exponent))
 }
 
 // falseTripsNotes explains what no trip means, and the closed forms with the

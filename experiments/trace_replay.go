@@ -48,7 +48,7 @@ with the trace's ratios and latencies. The window is emptied at a trip and
 observation goes on; it is emptied too after a gap, in which nothing was
 observed. An incident is noticed if a breaker at the node it was injected into
 opens while it is on; its delay runs from the injection. A slow call counts
-when it has returned. The capacity factor has no effect: calls do not queue. "elsewhere" counts
+when it has returned, and not at all if nothing is observed by then. The capacity factor has no effect: calls do not queue. "elsewhere" counts
 openings while an incident is on at another node only, "quiet" those while
 none is on: the false trips.`,
 		Factors: []Factor{

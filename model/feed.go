@@ -40,7 +40,9 @@ type Feed struct {
 	// error ratio; its latency is the law's quantile at the draw (k, 1).
 	Fate sim.Draws
 
-	Latencies bool     // draw latencies too; without them a call is answered at once
+	// Latencies draws latencies too; without them a call is answered at once.
+	// An answer that comes where there is no segment is not observed.
+	Latencies bool
 	Until     sim.Time // horizon: calls are made, and answers known, before it
 	Watchers  []Watcher
 
@@ -94,19 +96,27 @@ func (f *Feed) Handle(e *sim.Engine, ev sim.Event) {
 	if ev.Kind == feedAnswer {
 		a := f.answers[ev.Arg]
 		f.free = append(f.free, uint32(ev.Arg))
-		f.know(e, a.failed, a.latency)
+		if f.observedAt(now) {
+			f.know(e, a.failed, a.latency)
+		}
 		return
 	}
-	for f.observed && time.Duration(now) >= f.segment.End {
-		f.nextSegment(f.segment.End)
-	}
-	if !f.observed {
-		return // the trace has ended
-	}
-	if time.Duration(now) >= f.segment.Start {
+	if f.observedAt(now) {
 		f.call(e)
 	}
-	f.schedule(e)
+	if f.observed { // otherwise the trace has ended
+		f.schedule(e)
+	}
+}
+
+// observedAt moves on to the segment of an instant and reports whether there is
+// one.
+func (f *Feed) observedAt(now sim.Time) bool {
+	t := time.Duration(now)
+	for f.observed && t >= f.segment.End {
+		f.nextSegment(f.segment.End)
+	}
+	return f.observed && t >= f.segment.Start
 }
 
 func (f *Feed) call(e *sim.Engine) {

@@ -157,6 +157,36 @@ func TestFeedFatesAreCommon(t *testing.T) {
 	}
 }
 
+// An answer that comes in a gap, or after the trace, is not observed.
+func TestFeedDropsAnswersInGaps(t *testing.T) {
+	w := &seen{}
+	slow := segment(0, time.Second, 0)
+	slow.LatencyMean = Known(3 * time.Second)
+	f := &Feed{
+		Arrivals:  fixedSource10(t),
+		Segments:  List(slow, segment(4*time.Second, 5*time.Second, 1)),
+		Fate:      sim.NewDraws(1, 0, "fate"),
+		Latencies: true,
+		Until:     sim.Time(20 * time.Second),
+		Watchers:  []Watcher{w},
+	}
+	if err := f.Run(context.Background(), sim.New()); err != nil {
+		t.Fatal(err)
+	}
+	late := 0
+	for i, at := range w.at {
+		if at >= time.Second && at < 4*time.Second || at >= 5*time.Second {
+			t.Errorf("an outcome at %v, where nothing is observed", at)
+		}
+		if at >= 4*time.Second && !w.failed[i] {
+			late++
+		}
+	}
+	if late == 0 {
+		t.Error("no answer of the first segment comes in the second, want some: calls may outlast a gap")
+	}
+}
+
 func TestFeedStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &seen{}
