@@ -218,16 +218,25 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:57], "") + "..."
 }
 
-// limitedReader fails, rather than ends, where a file is too long.
+// maxLine bounds the memory that a file without line ends can take.
+const maxLine = 1 << 20
+
+// limitedReader fails, rather than ends, where a file or a line is too long.
 type limitedReader struct {
 	r    io.Reader
 	left int64
+	line int // bytes of the present line
 }
 
 func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	if l.left -= int64(n); l.left < 0 {
 		return 0, fmt.Errorf("longer than %d MiB, want a shorter trace or longer segments", MaxTraceBytes>>20)
+	}
+	if end := bytes.LastIndexByte(p[:n], '\n'); end >= 0 {
+		l.line = n - 1 - end
+	} else if l.line += n; l.line > maxLine {
+		return 0, fmt.Errorf("a line of more than %d MiB, want rows of a trace", maxLine>>20)
 	}
 	return n, err
 }
