@@ -63,7 +63,13 @@ func parseFlags(args []string, stderr io.Writer) (*settings, error) {
 	fs.IntVar(&s.workers, "workers", runtime.NumCPU(), "`n` replications at a time; results do not depend on it")
 	fs.StringVar(&s.out, "out", "out", "`directory` of the files written")
 	fs.StringVar(&charts, "charts", charts, "figure `formats`: png, svg, pdf (several with commas) or none")
-	fs.StringVar(&s.trace, "trace", "", "failure trace to run on, a CSV `file`")
+	fs.Func("trace", "failure trace to run on, a CSV `file`", func(v string) error {
+		if v == "" {
+			return errors.New("want a file")
+		}
+		s.trace = v
+		return nil
+	})
 	fs.StringVar(&s.saveTrace, "save-trace", "", "write the failure trace of replication 0 to a CSV `file`")
 	fs.BoolVar(&s.quiet, "quiet", false, "print nothing but errors")
 	fs.BoolVar(&s.verify, "verify", false, "check every measurement of the articles that is built; exit 1 if one is out of range")
@@ -134,7 +140,7 @@ func printUsage(fs *flag.FlagSet, w io.Writer) {
 }
 
 // list prints every experiment with its factors and default levels.
-func list(w io.Writer) error {
+func list(w io.Writer) {
 	for i, e := range experiments.All() {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -151,7 +157,6 @@ func list(w io.Writer) error {
 			fmt.Fprintf(w, "    -set %s=%s\n        %s\n", f.Name, strings.Join(f.Levels, ","), f.Doc)
 		}
 	}
-	return nil
 }
 
 // jobs resolves the experiments named and plans each.
@@ -175,6 +180,9 @@ func (s *settings) jobs() ([]job, error) {
 			}
 		}
 		all = append(all, e)
+	}
+	if s.saveTrace != "" && !slices.ContainsFunc(all, func(e *experiments.Experiment) bool { return e.Trace != nil }) {
+		return nil, usagef("-save-trace: %s makes no trace", s.exp)
 	}
 	var jobs []job
 	for _, e := range all {
@@ -200,6 +208,9 @@ func (s *settings) factorsOf(e *experiments.Experiment, all []*experiments.Exper
 	return set
 }
 
+// maxStem bounds the part of the results' file names that comes from the trace.
+const maxStem = 100
+
 // withTrace reads the trace and asks the experiment's question of it.
 func (s *settings) withTrace(e *experiments.Experiment) (*experiments.Experiment, error) {
 	if e.WithTrace == nil {
@@ -216,6 +227,9 @@ func (s *settings) withTrace(e *experiments.Experiment) (*experiments.Experiment
 		return nil, err
 	}
 	stem := strings.TrimSuffix(filepath.Base(s.trace), filepath.Ext(s.trace))
+	if len(stem) > maxStem {
+		return nil, usagef("-trace: file name of %d bytes, want at most %d: it names the results", len(stem), maxStem)
+	}
 	e, err = e.WithTrace(stem, t)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.trace, err)

@@ -20,6 +20,7 @@ import (
 const version = "0.1.0"
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // a reader that has gone must not cost the files
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-ctx.Done()
@@ -51,18 +52,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	out := stdout
+	printed := &printer{w: stdout}
+	var out io.Writer = printed
 	if s.quiet {
 		out = io.Discard
 	}
 	switch {
 	case s.version:
-		_, err := fmt.Fprintln(stdout, "stormglass", version)
-		return err
+		fmt.Fprintln(printed, "stormglass", version)
+		return printed.failure()
 	case s.list:
-		return list(stdout)
+		list(printed)
+		return printed.failure()
 	case s.verify:
-		return verify(ctx, s, out, stderr)
+		return errors.Join(verify(ctx, s, out, stderr), printed.failure())
 	}
 	jobs, err := s.jobs()
 	if err != nil {
@@ -83,5 +86,27 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			}
 		}
 	}
-	return failed
+	return errors.Join(failed, printed.failure())
+}
+
+// A printer remembers the first error, so that what is printed need not be
+// checked line by line and the files are written all the same.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) Write(b []byte) (int, error) {
+	if p.err == nil {
+		_, p.err = p.w.Write(b)
+	}
+	return len(b), nil
+}
+
+// failure is the first error; a reader that has read enough is none.
+func (p *printer) failure() error {
+	if p.err == nil || errors.Is(p.err, syscall.EPIPE) {
+		return nil
+	}
+	return fmt.Errorf("printing: %w", p.err)
 }

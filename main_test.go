@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -97,10 +98,10 @@ func TestUsageErrors(t *testing.T) {
 		{"-exp false-trips,false-trips", "twice"},
 		{"-exp false-trips extra", `argument "extra"`},
 		{"-exp false-trips -nope", "nope"},
-		{"-exp false-trips -hours 0", "factor hours: 0, want a number above 0 and at most 2000000"},
-		{"-exp false-trips -hours -1", "factor hours: -1, want a number above 0"},
+		{"-exp false-trips -hours 0", "factor hours: 0, want a number from 0.000001 to 2000000"},
+		{"-exp false-trips -hours -1", "factor hours: -1, want a number from 0.000001"},
 		{"-exp false-trips -hours NaN", `factor hours: "NaN", want a finite decimal number`},
-		{"-exp false-trips -hours 1e9", "factor hours: 1e9, want a number above 0 and at most 2000000"},
+		{"-exp false-trips -hours 1e9", "factor hours: 1e9, want a number from 0.000001 to 2000000"},
 		{"-exp false-trips -rate -5", "factor rate_rps: -5, want"},
 		{"-exp false-trips -rate NaN", "factor rate_rps"},
 		{"-exp false-trips -rate 0", "rate"},
@@ -125,6 +126,10 @@ func TestUsageErrors(t *testing.T) {
 		{"-exp false-trips -rate 1e-8", "factor rate_rps: 1e-08"},
 		{"-exp slow-calls -set rounds=100000 -set slow_s=100000", "rounds × slow_s"},
 		{"-exp false-trips -trace examples/petshop-high.csv -set policy=count-20-10-50-slow-1s-50-inflight", "inflight"},
+		{"-exp false-trips -set policy=count-20-20-50,count-020-20-50", "given twice"},
+		{"-exp false-trips -set glitch_s=1e-10", "factor glitch_s: 1e-10"},
+		{"-exp false-trips -set open_s=1e-10", "factor open_s: 1e-10"},
+		{"-exp slow-calls -save-trace t.csv", "-save-trace: slow-calls makes no trace"},
 		{"-verify -exp false-trips", "-verify has its own parameters"},
 	} {
 		_, err := stormglass(t, strings.Fields(c.args)...)
@@ -151,7 +156,8 @@ func TestFileErrors(t *testing.T) {
 		{"trace is a folder", []string{"-exp", "false-trips", "-trace", dir}, dir},
 		{"malformed trace", []string{"-exp", "false-trips", "-trace", file}, "file:2: column error_ratio: 1.5"},
 		{"trace cannot be saved", quick(dir, "-save-trace", filepath.Join(dir, "none", "t.csv"), "-charts", "none"), "none"},
-		{"nothing to save", []string{"-exp", "slow-calls", "-reps", "1", "-charts", "none", "-out", dir, "-save-trace", filepath.Join(dir, "t.csv")}, "slow-calls makes no trace"},
+		{"trace over a result", quick(dir, "-save-trace", filepath.Join(dir, "false-trips.csv"), "-charts", "none"), "want a name that no result has"},
+		{"trace to a device", quick(dir, "-save-trace", os.DevNull, "-charts", "none"), "is no ordinary file"},
 	} {
 		_, err := stormglass(t, c.args...)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -178,6 +184,42 @@ func TestFactorOfSomeExperiments(t *testing.T) {
 		}
 	}
 }
+
+// A figure of an earlier run does not stay beside the tables of a later one.
+func TestOldFiguresAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := stormglass(t, quick(dir, "-set", "mode=observe,breaker")...); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(dir, "false-trips-of-mine.png")
+	if err := os.WriteFile(other, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stormglass(t, quick(dir, "-set", "trace=outage")...); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]bool{"false-trips.png": false, "false-trips_mode-breaker.png": false, "false-trips-of-mine.png": true} {
+		if _, err := os.Stat(filepath.Join(dir, file)); (err == nil) != want {
+			t.Errorf("%s: %v, want it there: %v", file, err, want)
+		}
+	}
+}
+
+// What is computed is written even if nobody reads what is printed.
+func TestClosedOutputKeepsTheFiles(t *testing.T) {
+	dir := t.TempDir()
+	err := run(context.Background(), quick(dir), brokenPipe{}, &bytes.Buffer{})
+	if err != nil {
+		t.Errorf("a reader that has gone is an error: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "false-trips_summary.csv")); err != nil {
+		t.Error(err)
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
 // Ctrl-C in the middle: what was measured is written and the figures say how
 // much that was.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/stormglass/stormglass/experiments"
@@ -38,21 +40,23 @@ func (j job) run(ctx context.Context, s *settings, out, stderr io.Writer) error 
 	if result.Done() == 0 {
 		return runErr
 	}
+	files, writeErr := j.write(ctx, s, result)
 	for _, t := range j.plan.Experiment.Report(result) {
 		fmt.Fprintln(out)
 		t.DropEmpty(experiments.Blank)
 		if err := t.Write(out); err != nil {
-			return errors.Join(runErr, err)
+			return errors.Join(runErr, writeErr, err)
 		}
 	}
-	return errors.Join(runErr, j.write(ctx, s, result, out))
+	fmt.Fprintln(out, "\nwritten:", strings.Join(files, " "))
+	return errors.Join(runErr, writeErr)
 }
 
 // prepare fails before the work rather than after it if the files cannot be
 // written.
 func (j job) prepare(s *settings) error {
-	if s.saveTrace != "" && j.plan.Experiment.Trace == nil {
-		return usagef("-save-trace: %s makes no trace", j.plan.Experiment.Name)
+	if err := j.checkSaveTrace(s); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(s.out, 0o777); err != nil {
 		return fmt.Errorf("-out: %w", err)
@@ -63,6 +67,27 @@ func (j job) prepare(s *settings) error {
 	}
 	probe.Close()
 	return os.Remove(probe.Name())
+}
+
+// checkSaveTrace refuses a place that is no ordinary file, or a result's own.
+func (j job) checkSaveTrace(s *settings) error {
+	if s.saveTrace == "" || j.plan.Experiment.Trace == nil {
+		return nil
+	}
+	switch info, err := os.Stat(s.saveTrace); {
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("-save-trace: %s is no ordinary file", s.saveTrace)
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("-save-trace: %w", err)
+	}
+	dir, name := filepath.Split(filepath.Clean(s.saveTrace))
+	if filepath.Clean(dir) == filepath.Clean(s.out) && strings.HasPrefix(name, j.plan.Experiment.Name) {
+		return usagef("-save-trace: %s, want a name that no result has: not %s…", s.saveTrace, j.plan.Experiment.Name)
+	}
+	if info, err := os.Stat(cmp.Or(dir, ".")); err != nil || !info.IsDir() {
+		return fmt.Errorf("-save-trace: %s: no such directory", dir)
+	}
+	return nil
 }
 
 func (j job) printSettings(out io.Writer) {
@@ -81,17 +106,17 @@ func (j job) printSettings(out io.Writer) {
 	}
 }
 
-// write writes the tables, the settings and the figures.
-func (j job) write(ctx context.Context, s *settings, result *experiments.Result, out io.Writer) error {
+// write writes the tables, the figures and the settings, and returns the files.
+// Figures of an earlier run that this one does not draw are removed, since they
+// would show other numbers than the tables beside them.
+func (j job) write(ctx context.Context, s *settings, result *experiments.Result) (files []string, failed error) {
 	name := j.plan.Experiment.Name
 	tables := []*table.Table{result.Runs(), result.Summary()}
-	var failed error
 	if j.plan.Experiment.Detail != nil {
 		detail, err := j.plan.Experiment.Detail(context.WithoutCancel(ctx), result)
 		failed = err
 		tables = append(tables, detail...)
 	}
-	var files []string
 	save := func(file string, write func(io.Writer) error) {
 		path := filepath.Join(s.out, file)
 		if err := saveFile(path, write); err != nil {
@@ -103,25 +128,48 @@ func (j job) write(ctx context.Context, s *settings, result *experiments.Result,
 	for _, t := range tables {
 		save(t.Name+".csv", t.WriteCSV)
 	}
-	save(name+".json", func(w io.Writer) error { return writeSettings(w, result, tables) })
-	if s.saveTrace != "" {
+	if s.saveTrace != "" && j.plan.Experiment.Trace != nil {
 		if err := j.saveTrace(s.saveTrace); err != nil {
 			failed = errors.Join(failed, err)
 		} else {
 			files = append(files, s.saveTrace)
 		}
 	}
+	var figures []string
 	if len(s.charts) > 0 {
-		figures, err := plots.Draw(j.plan.Experiment.ChartName(), tables[1:], j.footnote(result))
+		drawings, err := plots.Draw(j.plan.Experiment.ChartName(), tables[1:], j.footnote(result))
 		failed = errors.Join(failed, err)
-		for _, f := range figures {
+		for _, d := range drawings {
 			for _, format := range s.charts {
-				save(name+f.Suffix+"."+format, func(w io.Writer) error { return f.Figure.Write(w, format) })
+				file := name + d.Suffix + "." + format
+				save(file, func(w io.Writer) error { return d.Figure.Write(w, format) })
+				figures = append(figures, file)
 			}
 		}
 	}
-	fmt.Fprintln(out, "\nwritten:", strings.Join(files, " "))
-	return failed
+	removeOldFigures(s.out, name, figures)
+	save(name+".json", func(w io.Writer) error { return writeSettings(w, result, tables, figures) })
+	return files, failed
+}
+
+// removeOldFigures removes the figures that the settings of an earlier run
+// name, but for the new ones. It is no failure if there was no such run.
+func removeOldFigures(dir, name string, keep []string) {
+	text, err := os.ReadFile(filepath.Join(dir, name+".json"))
+	if err != nil {
+		return
+	}
+	var old struct {
+		Figures []string `json:"figures"`
+	}
+	if json.Unmarshal(text, &old) != nil {
+		return
+	}
+	for _, f := range old.Figures {
+		if filepath.Base(f) == f && strings.HasPrefix(f, name) && !slices.Contains(keep, f) {
+			os.Remove(filepath.Join(dir, f))
+		}
+	}
 }
 
 func (j job) footnote(r *experiments.Result) string {
@@ -167,7 +215,7 @@ func saveFile(path string, write func(io.Writer) error) (err error) {
 }
 
 // writeSettings says how to run the experiment again and what the columns mean.
-func writeSettings(w io.Writer, r *experiments.Result, tables []*table.Table) error {
+func writeSettings(w io.Writer, r *experiments.Result, tables []*table.Table, figures []string) error {
 	p := r.Plan
 	type factor struct {
 		Name   string   `json:"name"`
@@ -190,7 +238,8 @@ func writeSettings(w io.Writer, r *experiments.Result, tables []*table.Table) er
 		Notes        []string  `json:"notes,omitempty"`
 		Factors      []factor  `json:"factors"`
 		Tables       []columns `json:"tables"`
-	}{p.Experiment.Name, p.Experiment.Doc, version, p.Seed, p.Reps, r.Measured(), p.Experiment.Source, p.Notes(), nil, nil}
+		Figures      []string  `json:"figures"`
+	}{p.Experiment.Name, p.Experiment.Doc, version, p.Seed, p.Reps, r.Measured(), p.Experiment.Source, p.Notes(), nil, nil, figures}
 	for _, f := range p.Factors {
 		doc.Factors = append(doc.Factors, factor{f.Name, f.Doc, f.Levels})
 	}

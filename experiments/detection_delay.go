@@ -161,7 +161,7 @@ func detectionCase(c Cell) (table, name string) {
 }
 
 func articleDetection(c Cell, metric string) (string, string, string) {
-	if !likeArticle(detectionDelay(), c, "arrivals", "policy", "rate_rps") {
+	if c.Text("arrivals") == "poisson" || !likeArticle(detectionDelay(), c, "arrivals", "policy", "rate_rps") {
 		return "", "", ""
 	}
 	t, name := detectionCase(c)

@@ -71,7 +71,8 @@ func (known tripTheory) exact(c Cell, metric string, reps int) (float64, bool) {
 // chain on its contents. It is left out where the chain would cost more than
 // the simulation that it checks, or glitches are not a fixed number.
 func (known tripTheory) trips(c Cell, rule policies.RuleConfig, reps int) (forms tripForms, ok bool) {
-	if c.Text("mode") != "observe" || rule.Window.Kind != policies.CountWindow || rule.FailureRate == 0 {
+	if c.Text("mode") != "observe" || rule.Window.Kind != policies.CountWindow || rule.FailureRate == 0 ||
+		c.Text("arrivals") != "fixed" {
 		return forms, false
 	}
 	g := theory.GlitchTrace{
@@ -87,7 +88,7 @@ func (known tripTheory) trips(c Cell, rule policies.RuleConfig, reps int) (forms
 		g.Glitches = glitchCount(c)
 		g.GlitchCalls = int64(math.Round(c.Float("glitch_s") * c.Float("rate_rps")))
 		g.GlitchP = c.Float("glitch_error_ratio")
-		if !glitchesApart(c, rule) {
+		if calls := c.Float("glitch_s") * c.Float("rate_rps"); math.Abs(calls-math.Round(calls)) > 1e-9 || !glitchesApart(c, rule) {
 			return forms, false
 		}
 		steps += 2 * float64(g.GlitchCalls)
@@ -129,6 +130,9 @@ func glitchesApart(c Cell, rule policies.RuleConfig) bool {
 // simulated call that all policies watch.
 const chainPerCall = 20
 
+// maxBoundCalls limits the window of tripBound, whose cost grows with it.
+const maxBoundCalls = 1 << 14
+
 // tripBound is an upper bound of the expected number of trips in the baseline
 // trace, by the binomial tail of one window; false for other cells and for
 // buckets. At a fixed rate a time window is a count window.
@@ -142,7 +146,7 @@ func tripBound(c Cell) (float64, bool) {
 	case policies.CountWindow:
 	case policies.TimeWindow:
 		calls := math.Ceil(rule.Window.Length.Seconds() * c.Float("rate_rps"))
-		if calls < float64(rule.MinCalls) || calls > 1<<20 {
+		if calls < float64(rule.MinCalls) || calls > maxBoundCalls {
 			return 0, false
 		}
 		count.Calls = int(calls)

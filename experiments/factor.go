@@ -115,7 +115,7 @@ func (f *Factor) parse(text string) ([]string, error) {
 			if err != nil {
 				return nil, fmt.Errorf("experiments: factor %s: %w", f.Name, err)
 			}
-			if slices.Contains(levels, canonical) {
+			if slices.ContainsFunc(levels, func(l string) bool { return f.words(l) == f.words(canonical) }) {
 				return nil, fmt.Errorf("experiments: factor %s: level %s given twice, want each level once", f.Name, canonical)
 			}
 			levels = append(levels, canonical)
@@ -125,6 +125,15 @@ func (f *Factor) parse(text string) ([]string, error) {
 		}
 	}
 	return levels, nil
+}
+
+// words is a level as people read it: two levels that read the same are the
+// same.
+func (f *Factor) words(level string) string {
+	if f.label == nil {
+		return level
+	}
+	return f.label(level)
 }
 
 // expandRange lists a, a+step, … up to and including b, in exact decimals.

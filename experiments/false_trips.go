@@ -50,7 +50,7 @@ the trace gives no rates) and arrivals (poisson or fixed).`,
 			withPanel(choice("mode", "what a trip does: observe empties the window, breaker opens a real breaker", []string{"observe", "breaker"}, 1)),
 			choice("trace", "baseline, glitches, or an outage of every call", []string{"baseline", "glitches", "outage"}, 3),
 		}, glitchFactors(), []Factor{
-			positive("open_s", "time a breaker stays open, s", maxSeconds, 5),
+			number("open_s", "time a breaker stays open, s", 1e-9, maxSeconds, 5),
 			whole("probes", "calls let through when half-open", 1, 1e6, 10),
 		}),
 		Metrics: []Metric{
@@ -58,6 +58,7 @@ the trace gives no rates) and arrivals (poisson or fixed).`,
 			{Name: "false_trips_per_h", Doc: "openings per hour"},
 			{Name: "any_false_trip_ratio", Doc: "share of traces with any opening", Proportion: true},
 			{Name: "good_refused_ratio", Doc: "calls that would have succeeded and were refused ÷ calls that would have succeeded"},
+			{Name: "open_ratio", Doc: "share of the time in which the breaker was open"},
 			{Name: "detection_delay_s", Doc: "start of the outage to the opening, s", Censored: "undetected_count"},
 		},
 		Reps:      30,
@@ -75,7 +76,7 @@ the trace gives no rates) and arrivals (poisson or fixed).`,
 func glitchFactors() []Factor {
 	return []Factor{
 		positive("rate_rps", "calls per second", maxRate, 50),
-		positive("hours", "length of the trace, h", maxHours, 6),
+		number("hours", "length of the trace, h", 1e-6, maxHours, 6),
 		number("warmup_s", "time before the trace in which nothing is counted, s", 0, maxSeconds, 60),
 		choice("arrivals", "how calls arrive: fixed or poisson", []string{"fixed", "poisson"}, 1),
 		number("baseline_error_ratio", "failures outside glitches", 0, 1, 0.02),
@@ -99,10 +100,21 @@ func checkFalseTrips(c Cell) error {
 		return fmt.Errorf("experiments: factor rate_rps: %s calls/s take %s s to fill the window and notice an outage, want at most %s",
 			c.Text("rate_rps"), formatNumber(math.Ceil(s)), formatNumber(maxSeconds))
 	}
+	if err := checkGlitch(c); err != nil {
+		return err
+	}
 	if err := arrivals(c).Validate(); err != nil {
 		return err
 	}
 	return failures(c, hasGlitches(c)).Validate()
+}
+
+// checkGlitch wants a glitch to last at least a nanosecond, if any.
+func checkGlitch(c Cell) error {
+	if s := c.Float("glitch_s"); s > 0 && seconds(s) == 0 {
+		return fmt.Errorf("experiments: factor glitch_s: %s, want 0 or at least 1e-09", formatNumber(s))
+	}
+	return nil
 }
 
 // checkWarmUp wants time windows to be full when counting begins. A count
@@ -194,12 +206,12 @@ func measureFalseTrips(ctx context.Context, j Job) ([][]float64, error) {
 	hours := g.Horizon.Hours()
 	rows := make([][]float64, len(j.Cells))
 	for i := range rows {
-		trips, refused := group.trips(i)
+		trips, refused, open := group.trips(i)
 		anyTrip := 0.0
 		if trips > 0 {
 			anyTrip = 1
 		}
-		rows[i] = []float64{trips, trips / hours, anyTrip, refused, math.NaN()}
+		rows[i] = []float64{trips, trips / hours, anyTrip, refused, open, math.NaN()}
 	}
 	return rows, nil
 }
@@ -214,7 +226,7 @@ func measureOutage(ctx context.Context, j Job) ([][]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, []float64{nan, nan, nan, nan, delay})
+		rows = append(rows, []float64{nan, nan, nan, nan, nan, delay})
 	}
 	return rows, nil
 }
@@ -294,13 +306,13 @@ func newWatchGroup(cells []Cell, from, to sim.Time) (*watchGroup, error) {
 	return g, nil
 }
 
-// trips returns the openings of cell i and the share of good calls refused,
-// NaN where nothing is ever refused.
-func (g *watchGroup) trips(i int) (openings, goodRefused float64) {
+// trips returns the openings of cell i, the share of good calls refused and
+// that of the time open, NaN where nothing is ever refused.
+func (g *watchGroup) trips(i int) (openings, goodRefused, open float64) {
 	if w := g.breaker[i]; w != nil {
-		return float64(w.openings), float64(w.goodRefused) / float64(w.good)
+		return float64(w.openings), float64(w.goodRefused) / float64(w.good), w.openRatio()
 	}
-	return float64(g.observe[i].trips), math.NaN()
+	return float64(g.observe[i].trips), math.NaN(), math.NaN()
 }
 
 func (g *watchGroup) delay(i int, start sim.Time) float64 {

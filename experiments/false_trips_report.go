@@ -88,7 +88,7 @@ func tripsText(r *Result, g falseTripsGroup) table.Text {
 	} else {
 		open, probes := r.Plan.Cells[g.cells[0]].Text("open_s"), r.Plan.Cells[g.cells[0]].Text("probes")
 		t.Caption = fmt.Sprintf("Openings of a real breaker (open %s s, %s probes) in %s h%s: %s", open, probes, hours, g.title, r.replications())
-		t.Header = []string{"policy", "trace", "mean [95 %]", "sd", "P(any trip) [95 %]", "per hour", "good calls refused"}
+		t.Header = []string{"policy", "trace", "mean [95 %]", "sd", "P(any trip) [95 %]", "per hour", "time open", "good calls refused"}
 	}
 	for _, i := range g.cells {
 		c := r.Plan.Cells[i]
@@ -106,7 +106,7 @@ func tripsText(r *Result, g falseTripsGroup) table.Text {
 			row = append(row, form, fixed(trips.Z, 1), article(trips, 0))
 		} else {
 			refused := r.Stat(i, "good_refused_ratio").Mean
-			row = append(row, fixed(refused*100, 2)+" %")
+			row = append(row, percentage(r.Stat(i, "open_ratio").Mean), percentage(refused))
 		}
 		t.Append(row...)
 	}
@@ -122,6 +122,14 @@ func closedForm(v float64) string {
 		return fmt.Sprintf("%.0e", v)
 	}
 	return fixed(v, 1)
+}
+
+// percentage renders a share with two decimals.
+func percentage(ratio float64) string {
+	if math.IsNaN(ratio) {
+		return Blank
+	}
+	return fixed(100*ratio, 2) + " %"
 }
 
 // roundedUp renders a bound with one digit, never below itself.

@@ -10,7 +10,8 @@ import (
 
 // Limits that keep a mistyped sweep from filling the memory.
 const (
-	maxCells        = 1_000_000
+	maxCells        = 100_000   // valid combinations
+	maxCrossed      = 5_000_000 // combinations looked at
 	maxReplications = 1_000_000
 	maxValues       = 100_000_000 // cells × replications × metrics
 )
@@ -83,8 +84,8 @@ func (p *Plan) cross() error {
 	total := 1
 	for i := range p.Factors {
 		total *= len(p.Factors[i].Levels)
-		if total > maxCells {
-			return fmt.Errorf("experiments: %s: more than %d combinations of levels", p.Experiment.Name, maxCells)
+		if total > maxCrossed {
+			return fmt.Errorf("experiments: %s: more than %d combinations of levels", p.Experiment.Name, maxCrossed)
 		}
 	}
 	group := map[string]int{}
@@ -102,6 +103,9 @@ func (p *Plan) cross() error {
 		}
 		if p.Experiment.Valid != nil && !p.Experiment.Valid(c) {
 			continue
+		}
+		if len(p.Cells) == maxCells {
+			return fmt.Errorf("experiments: %s: more than %d combinations of levels", p.Experiment.Name, maxCells)
 		}
 		if p.Experiment.Check != nil {
 			if err := p.Experiment.Check(c); err != nil {

@@ -118,17 +118,30 @@ func runSlowCalls(ctx context.Context, j Job, c Cell, every time.Duration, obser
 	}
 	for t := sim.Time(0); t < until; {
 		next := min(until, t.Add(every))
-		e.RunUntil(next)
+		if err := runUntil(ctx, e, next); err != nil {
+			return r, err
+		}
 		r.refused = hop.Refused
 		if observe != nil {
 			observe(next, hop, &r)
 		}
-		if ctx.Err() != nil {
-			return r, ctx.Err()
-		}
 		t = next
 	}
 	return r, nil
+}
+
+// runUntil is e.RunUntil with a look at the context now and then.
+func runUntil(ctx context.Context, e *sim.Engine, end sim.Time) error {
+	for n := 1; ; n++ {
+		if t, ok := e.Next(); !ok || t >= end {
+			e.RunUntil(end)
+			return ctx.Err()
+		}
+		e.Step()
+		if n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
 }
 
 func measureSlowCalls(ctx context.Context, j Job) ([][]float64, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -27,12 +28,39 @@ var replayBreakers = append(slices.Clone(articleBreakers),
 // A replay is a trace with the times and places in which openings are judged.
 type replay struct {
 	trace     *model.Trace
-	incidents []model.Incident
+	incidents []model.Incident            // in order of time
+	byNode    map[string][]model.Incident // the same, of each node
+	byName    map[[2]string]model.Incident
+	union     []model.Incident // of all nodes, overlaps merged
+}
+
+func newReplay(t *model.Trace) replay {
+	rp := replay{trace: t, incidents: t.Incidents(), byNode: map[string][]model.Incident{}, byName: map[[2]string]model.Incident{}}
+	for _, i := range rp.incidents {
+		rp.byNode[i.Node] = append(rp.byNode[i.Node], i)
+		rp.byName[[2]string{i.Node, episodeName(i)}] = i
+		if n := len(rp.union); n > 0 && i.Start <= rp.union[n-1].End {
+			rp.union[n-1].End = max(rp.union[n-1].End, i.End)
+		} else {
+			rp.union = append(rp.union, i)
+		}
+	}
+	return rp
+}
+
+// at finds the incident that holds an instant, of some that are in order and do
+// not overlap.
+func at(incidents []model.Incident, t time.Duration) (model.Incident, bool) {
+	k := sort.Search(len(incidents), func(k int) bool { return incidents[k].End > t })
+	if k < len(incidents) && incidents[k].Start <= t {
+		return incidents[k], true
+	}
+	return model.Incident{}, false
 }
 
 // replayTrace asks the question of false-trips of a real failure trace.
 func replayTrace(name string, t *model.Trace) (*Experiment, error) {
-	rp := replay{trace: t, incidents: t.Incidents()}
+	rp := newReplay(t)
 	nodes := t.Nodes()
 	for _, n := range nodes {
 		if strings.ContainsAny(n, ",") {
@@ -114,8 +142,10 @@ func episodeName(i model.Incident) string {
 
 func (rp replay) episodes() []string {
 	var names []string
+	seen := map[string]bool{}
 	for _, i := range rp.incidents {
-		if n := episodeName(i); !slices.Contains(names, n) {
+		if n := episodeName(i); !seen[n] {
+			seen[n] = true
 			names = append(names, n)
 		}
 	}
@@ -124,10 +154,8 @@ func (rp replay) episodes() []string {
 
 // incident returns the incident of a cell, or nil for elsewhere and quiet.
 func (rp replay) incident(c Cell) *model.Incident {
-	for k := range rp.incidents {
-		if i := &rp.incidents[k]; i.Node == c.Text("node") && episodeName(*i) == c.Text("episode") {
-			return i
-		}
+	if i, ok := rp.byName[[2]string{c.Text("node"), c.Text("episode")}]; ok {
+		return &i
 	}
 	return nil
 }
@@ -138,17 +166,13 @@ func (rp replay) valid(c Cell) bool {
 
 // episodeAt names the episode of a node that an instant belongs to.
 func (rp replay) episodeAt(node string, t time.Duration) string {
-	name := quiet
-	for _, i := range rp.incidents {
-		if t < i.Start || t >= i.End {
-			continue
-		}
-		if i.Node == node {
-			return episodeName(i)
-		}
-		name = elsewhere
+	if i, ok := at(rp.byNode[node], t); ok {
+		return episodeName(i)
 	}
-	return name
+	if _, ok := at(rp.union, t); ok {
+		return elsewhere
+	}
+	return quiet
 }
 
 // observed is the time in which a node was observed in each episode.
@@ -157,10 +181,16 @@ func (rp replay) observed(node string) map[string]time.Duration {
 	for _, s := range rp.trace.Segments(node) {
 		// Cut the segment wherever an incident begins or ends.
 		cuts := []time.Duration{s.Start, s.End}
-		for _, i := range rp.incidents {
-			for _, t := range []time.Duration{i.Start, i.End} {
-				if t > s.Start && t < s.End {
-					cuts = append(cuts, t)
+		for _, list := range [][]model.Incident{rp.byNode[node], rp.union} {
+			first := sort.Search(len(list), func(k int) bool { return list[k].End > s.Start })
+			for _, i := range list[first:] {
+				if i.Start >= s.End {
+					break
+				}
+				for _, t := range []time.Duration{i.Start, i.End} {
+					if t > s.Start && t < s.End {
+						cuts = append(cuts, t)
+					}
 				}
 			}
 		}

@@ -76,7 +76,7 @@ func (rp replay) noticedText(r *Result, shared map[string]string) table.Text {
 		}
 		incidents++
 		rate, errors, p90 := rp.worst(i.Node, i.Start, i.End)
-		row := []string{i.Node, i.Kind, clock(i.Start), short(rate, 1), fixed(100*errors, 1) + " %", short(1000*p90, 0) + " ms"}
+		row := []string{i.Node, i.Kind, clock(i.Start), short(rate, 1), fixed(100*errors, 1) + " %", millis(p90)}
 		for k, p := range policies {
 			delay, _ := r.Lookup(and(shared, "node", i.Node, "episode", episodeName(i), "policy", p), "detection_delay_s")
 			row = append(row, noticedCell(delay))
@@ -92,12 +92,17 @@ func (rp replay) noticedText(r *Result, shared map[string]string) table.Text {
 	}
 	t.Append(total...)
 	t.Notes = append(legend, Blank+" never noticed.")
+	if r.done < r.Plan.Jobs() {
+		t.Notes = append(t.Notes, "? not measured: the run was cut short.")
+	}
 	return t
 }
 
 // noticedCell renders "412", or "412 (30 %)" if only some replications noticed.
 func noticedCell(delay Stat) string {
 	switch {
+	case !delay.Applies():
+		return "?"
 	case delay.N == 0:
 		return Blank
 	case delay.Censored == 0:
@@ -110,6 +115,7 @@ func noticedCell(delay Stat) string {
 // a node's records from start to end.
 func (rp replay) worst(node string, start, end time.Duration) (rate, errors, p90 float64) {
 	n := 0.0
+	p90 = math.NaN()
 	for _, s := range rp.trace.Segments(node) {
 		if s.Start >= end || s.End <= start {
 			continue
@@ -117,9 +123,19 @@ func (rp replay) worst(node string, start, end time.Duration) (rate, errors, p90
 		n++
 		rate += s.RateRPS.Value
 		errors = max(errors, s.ErrorRatio)
-		p90 = max(p90, s.LatencyP90.Value.Seconds())
+		if s.LatencyP90.Known && !(p90 >= s.LatencyP90.Value.Seconds()) {
+			p90 = s.LatencyP90.Value.Seconds()
+		}
 	}
 	return rate / max(n, 1), errors, p90
+}
+
+// millis renders seconds as milliseconds.
+func millis(s float64) string {
+	if math.IsNaN(s) {
+		return Blank
+	}
+	return short(1000*s, 0) + " ms"
 }
 
 // clock writes a time since the beginning as h:mm.

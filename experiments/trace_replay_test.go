@@ -71,7 +71,7 @@ func TestReplayObservedTimeLeavesOutGaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rp := replay{trace: trace, incidents: trace.Incidents()}
+	rp := newReplay(trace)
 	got := rp.observed("web")
 	if got[quiet] != 200*time.Second || got[elsewhere] != 100*time.Second {
 		t.Errorf("observed %v, want 200 s quiet and 100 s elsewhere", got)

@@ -98,13 +98,15 @@ type breakerWatch struct {
 
 	openings    int64
 	first       sim.Time
-	good        int64 // calls in [from, to) that would have succeeded
-	goodRefused int64 // those of them that were refused
+	openSince   sim.Time // start of the present time open, or MaxTime
+	open        sim.Time // time open in [from, to)
+	good        int64    // calls in [from, to) that would have succeeded
+	goodRefused int64    // those of them that were refused
 }
 
 // openFor and probes make a live breaker.
 func newBreakerWatch(cfg policies.RuleConfig, openFor time.Duration, probes int, from, to sim.Time) (*breakerWatch, error) {
-	w := &breakerWatch{from: from, to: to}
+	w := &breakerWatch{from: from, to: to, openSince: sim.MaxTime}
 	var err error
 	w.breaker, err = policies.NewBreaker(policies.BreakerConfig{
 		Rule:     cfg,
@@ -117,6 +119,12 @@ func newBreakerWatch(cfg policies.RuleConfig, openFor time.Duration, probes int,
 			// with the one that was declared open before.
 			if c.From == policies.Closed && c.To == policies.Open {
 				w.opened()
+			}
+			switch {
+			case c.To == policies.Open:
+				w.openSince = w.clock.now
+			case c.From == policies.Open:
+				w.addOpen(w.clock.now)
 			}
 		},
 	}, &w.clock)
@@ -132,6 +140,24 @@ func (w *breakerWatch) opened() {
 		w.first = at
 	}
 	w.openings++
+}
+
+// addOpen ends a time open, which is counted in [from, to).
+func (w *breakerWatch) addOpen(until sim.Time) {
+	if start, end := max(w.openSince, w.from), min(until, w.to); end > start {
+		w.open += end - start
+	}
+	w.openSince = sim.MaxTime
+}
+
+// openRatio is the share of the time counted in which the breaker was open, up
+// to its end.
+func (w *breakerWatch) openRatio() float64 {
+	open := w.open
+	if start := max(w.openSince, w.from); start < w.to {
+		open += w.to - start
+	}
+	return float64(open) / float64(w.to-w.from)
 }
 
 // Watch implements model.Watcher.

@@ -90,6 +90,9 @@ func checkGrid(c Cell) error {
 	if err := failures(c, true).Validate(); err != nil {
 		return err
 	}
+	if err := checkGlitch(c); err != nil {
+		return err
+	}
 	return checkWarmUp(c, r)
 }
 

@@ -79,7 +79,7 @@ func tripsFigure(summary *table.Table, g group) *Figure {
 				ref.X, ref.Y = append(ref.X, v), append(ref.Y, float64(i))
 			}
 			anyTrip = append(anyTrip, Number(summary.Value(r, "any_false_trip_ratio_mean"), 2))
-			refused = append(refused, compact(100*summary.Value(r, "good_refused_ratio_mean"), 2)+" %")
+			refused = append(refused, percentOf(summary.Value(r, "good_refused_ratio_mean")))
 			delay = append(delay, outageDelay(summary, g, policy))
 		}
 		p.Marks = []Mark{e}
@@ -181,6 +181,14 @@ func shortName(label string) string {
 
 // twoLines breaks a policy's label behind its window.
 func twoLines(label string) string { return strings.Replace(label, ", ", "\n", 1) }
+
+// percentOf renders a share, a dash if there is none.
+func percentOf(ratio float64) string {
+	if math.IsNaN(ratio) {
+		return "–"
+	}
+	return compact(100*ratio, 2) + " %"
+}
 
 func percent(ratio string) string { return compact(100*number(ratio), 2) }
 

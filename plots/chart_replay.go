@@ -24,6 +24,8 @@ func drawReplay(summary *table.Table, details []*table.Table) ([]Drawing, error)
 		end = max(end, records.Value(r, "end_s")/3600)
 	}
 	nodes := records.Levels("node")
+	left := max(0, len(nodes)-maxReplayNodes)
+	nodes = nodes[:len(nodes)-left]
 	f := &Figure{
 		Title:    replayTitle(summary, groups(summary, "node", "episode", "policy")[0]),
 		Subtitle: "Error ratio of each node of the trace, and below it when each breaker opens (replication 0; a trip empties its window; those that never open have no row)",
@@ -34,6 +36,9 @@ func drawReplay(summary *table.Table, details []*table.Table) ([]Drawing, error)
 	}
 	if len(nodes) == 1 {
 		f.Columns = 1
+	}
+	if left > 0 {
+		f.Note += fmt.Sprintf(" · %d further nodes are not drawn", left)
 	}
 	letters := policyLetters(summary.Levels("policy"))
 	for _, p := range policies {
@@ -59,6 +64,9 @@ func drawReplay(summary *table.Table, details []*table.Table) ([]Drawing, error)
 	}
 	return []Drawing{{"", f}}, nil
 }
+
+// maxReplayNodes keeps the figure at a height that can be read.
+const maxReplayNodes = 16
 
 // openedPolicies lists the policies that opened at all, in the summary's order.
 func openedPolicies(summary, openings *table.Table) []string {

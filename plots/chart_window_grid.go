@@ -30,6 +30,9 @@ func drawWindowGrid(summary *table.Table, details []*table.Table) ([]Drawing, er
 			x, y = append(x, delay), append(y, trips)
 		}
 		best := gridBest(front, g)
+		if len(best) == 0 {
+			continue // no setting notices the outage: there is nothing to choose from
+		}
 		f := &Figure{
 			Title: gridTitle(summary, g, best, x, y),
 			Subtitle: fmt.Sprintf("Delay of an outage with %s %% failures against openings outside it, %s calls/s; %d settings%s",
@@ -113,9 +116,6 @@ func gridTitle(summary *table.Table, g group, best map[int]bool, x, y []float64)
 		if best[i] && (quietest < 0 || y[i] < y[quietest]) {
 			quietest = i
 		}
-	}
-	if quietest < 0 {
-		return fmt.Sprintf("At %s calls/s, no setting notices the outage every time", rate)
 	}
 	r := g.members[quietest]
 	if y[quietest] > 0 {

@@ -1,0 +1,86 @@
+package policies
+
+import (
+	"math"
+	"time"
+)
+
+// An Attempt is what is known of a request when one of its attempts ended.
+type Attempt struct {
+	Number  int           // attempts made so far, this one included, at least 1
+	Elapsed time.Duration // since the request started
+	Waited  time.Duration // delay before this attempt, 0 for the first
+	Outcome Outcome
+	U       float64 // uniform in [0, 1), for the jitter; see [Uniform]
+}
+
+// A Decision says whether a request is tried again.
+type Decision struct {
+	Retry  bool
+	Delay  time.Duration // wait before the retry; 0 if there is none
+	Reason Reason
+}
+
+// A Reason says why there is or is not a retry.
+type Reason uint8
+
+// The reasons, in the order in which they are looked at.
+const (
+	Granted         Reason = iota
+	NotNeeded              // the attempt succeeded
+	NotRetryable           // the error is not one that is retried
+	AttemptsSpent          // there were as many attempts as allowed
+	DeadlineReached        // the retry would start at the deadline or later
+	BudgetSpent            // the budget refused
+
+	reasonCount
+)
+
+var reasonNames = [reasonCount]string{"granted", "success", "not-retryable", "attempts", "deadline", "budget"}
+
+// String returns "granted", "success", "not-retryable", "attempts",
+// "deadline" or "budget".
+func (r Reason) String() string {
+	if r < reasonCount {
+		return reasonNames[r]
+	}
+	return "unknown"
+}
+
+// Decide decides what follows an attempt. The budget is asked last, so a
+// retry that is refused for another reason costs nothing of it. Without a
+// retry the request is over, and the budget is told.
+func (r *Retry) Decide(a Attempt) Decision {
+	delay, reason := r.look(a)
+	retried := a.Number > 1
+	if r.budget != nil {
+		if reason == Granted && !r.budget.TryRetry(retried) {
+			reason, retried = BudgetSpent, false
+		}
+		if reason != Granted {
+			r.budget.Done(retried, a.Outcome.Err == nil)
+		}
+	}
+	if reason != Granted {
+		return Decision{Reason: reason}
+	}
+	return Decision{Retry: true, Delay: delay}
+}
+
+// look decides apart from the budget.
+func (r *Retry) look(a Attempt) (time.Duration, Reason) {
+	if !r.retryOn(a.Outcome) {
+		if a.Outcome.Err == nil {
+			return 0, NotNeeded
+		}
+		return 0, NotRetryable
+	}
+	if a.Number >= r.attempts {
+		return 0, AttemptsSpent
+	}
+	delay := r.backoff.Delay(a.Number, a.Waited, a.U)
+	if r.deadline > 0 && (a.Elapsed > math.MaxInt64-delay || a.Elapsed+delay >= r.deadline) {
+		return 0, DeadlineReached
+	}
+	return delay, Granted
+}
