@@ -331,6 +331,17 @@ func firstDifference(got, want []byte) string {
 	return "the number of rows or columns"
 }
 
+// A table that was to be filled in is filled in.
+func TestReadmeHasNoPlaceholders(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := regexp.MustCompile(`(?m)^[A-Z]{3,}$`).Find(text); m != nil {
+		t.Errorf("README has a line %q", m)
+	}
+}
+
 // Every command of the README that starts with "go run ." is accepted.
 func TestReadmeCommands(t *testing.T) {
 	text, err := os.ReadFile("README.md")

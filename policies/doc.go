@@ -23,8 +23,12 @@
 // it is back. [Rule] is what opens it, a window and its thresholds, for those
 // who only observe. [WindowConfig] tells the kinds of window apart.
 //
-// Left to the caller are the calls themselves, their timeouts and retries, and
-// what to answer in place of a call that was refused.
+// [Retry] decides whether a failed attempt is made again, after which wait of a
+// [Backoff], and within which [Budget]: tokens, a counter, a share of what is in
+// flight, or a number of retries at a time.
+//
+// Left to the caller are the calls themselves, their timeouts, and what to
+// answer in place of a call that was refused.
 //
 // # Costs
 //
