@@ -56,8 +56,7 @@ type Feed struct {
 	threshold uint64 // a draw's top 63 bits below it mean failure
 	gap       bool
 	calls     uint64
-	answers   []answer // calls in flight
-	free      []uint32 // places in answers
+	inFlight  slab[answer]
 	flushes   uint64
 	batch     Batch
 	ctx       context.Context
@@ -94,8 +93,7 @@ func (f *Feed) Run(ctx context.Context, e *sim.Engine) error {
 func (f *Feed) Handle(e *sim.Engine, ev sim.Event) {
 	now := e.Now()
 	if ev.Kind == feedAnswer {
-		a := f.answers[ev.Arg]
-		f.free = append(f.free, uint32(ev.Arg))
+		a := f.inFlight.take(ev.Arg)
 		if f.observedAt(now) {
 			f.know(e, a.failed, a.latency)
 		}
@@ -135,18 +133,7 @@ func (f *Feed) call(e *sim.Engine) {
 		return
 	}
 	a := answer{failed, f.law.Quantile(f.Fate.Float64(k, 1))}
-	e.After(a.latency, f, sim.Event{Kind: feedAnswer, Arg: f.launch(a)})
-}
-
-func (f *Feed) launch(a answer) uint64 {
-	if n := len(f.free); n > 0 {
-		i := f.free[n-1]
-		f.free = f.free[:n-1]
-		f.answers[i] = a
-		return uint64(i)
-	}
-	f.answers = append(f.answers, a)
-	return uint64(len(f.answers) - 1)
+	e.After(a.latency, f, sim.Event{Kind: feedAnswer, Arg: f.inFlight.put(a)})
 }
 
 // know adds an outcome to the batch.

@@ -52,8 +52,7 @@ type Hop struct {
 	Sent    uint64 // calls that reached the callee
 	Refused uint64 // requests that the guard refused
 
-	flights []flight
-	free    []uint32
+	flights slab[flight]
 }
 
 type flight struct {
@@ -64,9 +63,7 @@ type flight struct {
 
 // Handle ends the call whose flight is ev.Arg.
 func (h *Hop) Handle(e *sim.Engine, ev sim.Event) {
-	f := h.flights[ev.Arg]
-	h.flights[ev.Arg] = flight{}
-	h.free = append(h.free, uint32(ev.Arg))
+	f := h.flights.take(ev.Arg)
 	if h.Guard != nil {
 		h.Guard.Record(f.permit, f.outcome)
 	}
@@ -97,22 +94,11 @@ func (h *Hop) Send(e *sim.Engine, client uint64) {
 	if h.Timeout > 0 && o.Latency > h.Timeout {
 		o = policies.Outcome{Latency: h.Timeout, Err: ErrTimeout}
 	}
-	e.After(o.Latency, h, sim.Event{Arg: h.launch(flight{permit, client, o})})
-}
-
-func (h *Hop) launch(f flight) uint64 {
-	if n := len(h.free); n > 0 {
-		i := h.free[n-1]
-		h.free = h.free[:n-1]
-		h.flights[i] = f
-		return uint64(i)
-	}
-	h.flights = append(h.flights, f)
-	return uint64(len(h.flights) - 1)
+	e.After(o.Latency, h, sim.Event{Arg: h.flights.put(flight{permit, client, o})})
 }
 
 // InFlight is the number of calls that have been sent and have not ended.
-func (h *Hop) InFlight() int { return len(h.flights) - len(h.free) }
+func (h *Hop) InFlight() int { return h.flights.held() }
 
 func (h *Hop) done(e *sim.Engine, client uint64, refused bool) {
 	if h.Done != nil {
