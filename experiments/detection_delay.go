@@ -200,7 +200,7 @@ func notFullNotes(p *Plan) (notes []string) {
 	longest := map[string]float64{}
 	for _, c := range p.Cells {
 		fill := fillTime(c.policy().rule.Window, c.Float("rate_rps"))
-		if fill > c.Float("healthy_s") {
+		if c.Text("arrivals") != "poisson" && fill > c.Float("healthy_s") {
 			longest[c.Text("policy")] = max(longest[c.Text("policy")], fill)
 		}
 	}

@@ -146,11 +146,19 @@ func roundedUp(v float64) string {
 // binomial tail of each count window in a glitch.
 func falseTripsNotes(r *Result, g falseTripsGroup) []string {
 	first := r.Plan.Cells[g.cells[0]]
-	notes := []string{
-		fmt.Sprintf("0 trips in %s × %s h mean fewer than %s per %s h with 95 %% confidence (−ln 0.05 ÷ runs).",
-			strconv.Itoa(r.Measured()), first.Text("hours"), short(-math.Log(0.05)/float64(r.Measured()), 2), first.Text("hours")),
+	var notes []string
+	silent := func(i int) bool { s := r.Stat(i, "false_trips_count"); return s.N > 0 && s.Mean == 0 }
+	if slices.ContainsFunc(g.cells, silent) {
+		notes = append(notes, fmt.Sprintf("0 trips in %s × %s h mean fewer than %s per %s h with 95 %% confidence (−ln 0.05 ÷ runs).",
+			strconv.Itoa(r.Measured()), first.Text("hours"), short(-math.Log(0.05)/float64(r.Measured()), 2), first.Text("hours")))
+	}
+	notes = append(notes,
 		"-set mode=breaker shows what whole breakers do on the same calls, and what they refuse.",
-		"closed form: Markov chain on the contents of a count window; ≤: bound by the binomial tail; z: (mean − closed form) ÷ standard error.",
+		"closed form: Markov chain on the contents of a count window; ≤: bound by the binomial tail.",
+	)
+	scored := func(i int) bool { return !math.IsNaN(r.Stat(i, "false_trips_count").Z) }
+	if slices.ContainsFunc(g.cells, scored) {
+		notes = append(notes, "z: (mean − closed form) ÷ standard error.")
 	}
 	for _, i := range g.cells {
 		c := r.Plan.Cells[i]

@@ -128,12 +128,20 @@ func (rp replay) segments(node string, rate float64) []model.Segment {
 	return all
 }
 
-// check wants a rate for every record.
+// check wants a rate for every record, and none on top.
 func (rp replay) check(c Cell) error {
+	if c.Float("rate_rps") > 0 && !slices.ContainsFunc(rp.trace.Nodes(), rp.lacksRates) {
+		return fmt.Errorf("experiments: factor rate_rps: %s, want none: the trace states every rate", c.Text("rate_rps"))
+	}
 	if _, err := model.TraceArrivals(rp.segments(c.Text("node"), c.Float("rate_rps")), nil); err != nil {
 		return fmt.Errorf("%w: add the column, or give -rate", err)
 	}
 	return nil
+}
+
+// lacksRates reports whether a record of the node states no rate.
+func (rp replay) lacksRates(node string) bool {
+	return slices.ContainsFunc(rp.trace.Segments(node), func(s model.Segment) bool { return !s.RateRPS.Known })
 }
 
 func episodeName(i model.Incident) string {
@@ -302,7 +310,7 @@ func (rp replay) detail(ctx context.Context, r *Result) ([]*table.Table, error) 
 		[]table.Column{{Name: "node"}, {Name: "injected"}},
 		[]table.Column{{Name: "start_s"}, {Name: "end_s"}, {Name: "rate_rps"}, {Name: "error_ratio"}, {Name: "latency_p90_s"}})
 	openings := table.New(p.Experiment.Name+"_openings",
-		[]table.Column{{Name: "node"}, r.Plan.column("policy"), {Name: "episode"}, {Name: "replication"}},
+		[]table.Column{{Name: "node"}, p.column("policy"), p.column("rate_rps"), p.column("arrivals"), {Name: "episode"}, {Name: "replication"}},
 		[]table.Column{{Name: "t_s", Doc: "instant of the opening, s"}})
 	for _, node := range p.level("node") {
 		if r.Find(map[string]string{"node": node}) < 0 {
@@ -315,14 +323,19 @@ func (rp replay) detail(ctx context.Context, r *Result) ([]*table.Table, error) 
 			}
 			records.Append([]string{node, s.Injected}, s.Start.Seconds(), s.End.Seconds(), s.RateRPS.Or(math.NaN()), s.ErrorRatio, p90)
 		}
-		first := p.Cells[r.Find(map[string]string{"node": node})]
-		found, err := rp.run(ctx, Job{Seed: p.Seed}, first, p.level("policy"))
-		if err != nil {
-			return nil, err
-		}
-		for _, policy := range p.level("policy") {
-			for _, at := range found[policy] {
-				openings.Append([]string{node, policy, rp.episodeAt(node, time.Duration(at)), "0"}, at.Seconds())
+		for _, g := range p.groups {
+			c := p.Cells[g[0]]
+			if c.Text("node") != node {
+				continue
+			}
+			found, err := rp.run(ctx, Job{Seed: p.Seed}, c, p.level("policy"))
+			if err != nil {
+				return nil, err
+			}
+			for _, policy := range p.level("policy") {
+				for _, at := range found[policy] {
+					openings.Append([]string{node, policy, c.Text("rate_rps"), c.Text("arrivals"), rp.episodeAt(node, time.Duration(at)), "0"}, at.Seconds())
+				}
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/stormglass/stormglass/model"
 	"github.com/stormglass/stormglass/table"
 )
 
@@ -75,7 +76,7 @@ func (rp replay) noticedText(r *Result, shared map[string]string) table.Text {
 			continue // not among the levels chosen
 		}
 		incidents++
-		rate, errors, p90 := rp.worst(i.Node, i.Start, i.End)
+		rate, errors, p90 := rp.worst(i, shared["rate_rps"])
 		row := []string{i.Node, i.Kind, clock(i.Start), short(rate, 1), fixed(100*errors, 1) + " %", millis(p90)}
 		for k, p := range policies {
 			delay, _ := r.Lookup(and(shared, "node", i.Node, "episode", episodeName(i), "policy", p), "detection_delay_s")
@@ -106,18 +107,19 @@ func noticedCell(delay Stat) string {
 	case delay.N == 0:
 		return Blank
 	case delay.Censored == 0:
-		return fixed(delay.Mean, 0)
+		return brief(delay.Mean)
 	}
-	return fmt.Sprintf("%s (%.0f %%)", fixed(delay.Mean, 0), 100*float64(delay.N)/float64(delay.N+delay.Censored))
+	return fmt.Sprintf("%s (%.0f %%)", brief(delay.Mean), 100*float64(delay.N)/float64(delay.N+delay.Censored))
 }
 
 // worst returns the mean rate and the highest error ratio and 90 % latency of
-// a node's records from start to end.
-func (rp replay) worst(node string, start, end time.Duration) (rate, errors, p90 float64) {
+// an incident's records; fallback is the rate where the trace states none.
+func (rp replay) worst(i model.Incident, fallback string) (rate, errors, p90 float64) {
+	missing, _ := parseNumber(fallback) // a level of the factor, so a number
 	n := 0.0
 	p90 = math.NaN()
-	for _, s := range rp.trace.Segments(node) {
-		if s.Start >= end || s.End <= start {
+	for _, s := range rp.segments(i.Node, missing) {
+		if s.Start >= i.End || s.End <= i.Start {
 			continue
 		}
 		n++
@@ -130,6 +132,17 @@ func (rp replay) worst(node string, start, end time.Duration) (rate, errors, p90
 	return rate / max(n, 1), errors, p90
 }
 
+// brief renders a delay in seconds: tenths below 100 s, hundredths below 10 s.
+func brief(s float64) string {
+	switch {
+	case s < 10:
+		return fixed(s, 2)
+	case s < 100:
+		return fixed(s, 1)
+	}
+	return fixed(s, 0)
+}
+
 // millis renders seconds as milliseconds.
 func millis(s float64) string {
 	if math.IsNaN(s) {
@@ -138,9 +151,10 @@ func millis(s float64) string {
 	return short(1000*s, 0) + " ms"
 }
 
-// clock writes a time since the beginning as h:mm.
+// clock writes a time since the beginning as h:mm:ss, rounded.
 func clock(d time.Duration) string {
-	return fmt.Sprintf("%d:%02d", int(d.Hours()), int(d.Minutes())%60)
+	d = d.Round(time.Second)
+	return fmt.Sprintf("%d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
 }
 
 // firstText says when each breaker opened first at each node, whatever the
@@ -184,8 +198,7 @@ func (rp replay) firstCell(r *Result, want map[string]string) string {
 	for _, rep := range slices.Sorted(maps.Keys(earliest)) {
 		sum += earliest[rep]
 	}
-	mean := seconds(sum / float64(len(earliest)))
-	text := fmt.Sprintf("%s:%02d", clock(mean), int(mean.Seconds())%60)
+	text := clock(seconds(sum / float64(len(earliest))))
 	if n := r.Measured(); len(earliest) < n {
 		text += fmt.Sprintf(" (%.0f %%)", 100*float64(len(earliest))/float64(n))
 	}

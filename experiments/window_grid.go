@@ -221,16 +221,19 @@ func reportGrid(r *Result) []table.Text {
 				meanCI(p.delay, 3), meanCI(p.trips, 1))
 		}
 		runs, hours := float64(points[0].trips.N), r.Plan.Cells[points[0].cell].Float("hours")
-		missed := 0
+		missed, silent := 0, false
 		for _, p := range points {
 			if p.delay.Censored > 0 {
 				missed++
 			}
+			silent = silent || p.trips.N > 0 && p.trips.Mean == 0
 		}
-		t.Notes = append(t.Notes, fmt.Sprintf("0 trips in %s × %s h mean fewer than %s per day with 95 %% confidence (−ln 0.05 ÷ time).",
-			short(runs, 0), formatNumber(hours), short(-math.Log(0.05)/(runs*hours/24), 2)))
+		if silent {
+			t.Notes = append(t.Notes, fmt.Sprintf("0 trips in %s × %s h mean fewer than %s per day with 95 %% confidence (−ln 0.05 ÷ time).",
+				short(runs, 0), formatNumber(hours), short(-math.Log(0.05)/(runs*hours/24), 2)))
+		}
 		if missed > 0 {
-			t.Notes = append(t.Notes, fmt.Sprintf("%d settings missed the outage in some replication; see undetected_count in the summary.", missed))
+			t.Notes = append(t.Notes, fmt.Sprintf("%d of them missed the outage in some replication and are left out; see undetected_count in the summary.", missed))
 		}
 		texts = append(texts, t)
 	}

@@ -119,7 +119,7 @@ func outageDelay(summary *table.Table, g group, policy string) string {
 			continue
 		}
 		if v := summary.Value(r, "detection_delay_s_mean"); !math.IsNaN(v) {
-			return compact(v, 2)
+			return compact(v, 3)
 		}
 		return "never"
 	}
@@ -165,7 +165,7 @@ func tripsTitle(summary *table.Table, g group, live bool) string {
 	n := summary.Value(g.members[0], "n")
 	text := fmt.Sprintf("In %s × %s h, %d of %d breakers made no false trip", compact(n, 0), hours, quiet, len(order))
 	if best != "" {
-		text += fmt.Sprintf("; the fastest of them, %s, needs %s s to notice an outage", best, compact(delay, 2))
+		text += fmt.Sprintf("; the fastest of them, %s, needs %s s to notice an outage", best, compact(delay, 3))
 	}
 	return text
 }

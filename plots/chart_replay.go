@@ -17,7 +17,18 @@ func drawReplay(summary *table.Table, details []*table.Table) ([]Drawing, error)
 	if len(details) < 2 {
 		return nil, fmt.Errorf("no trace and no openings")
 	}
-	records, openings := details[0], details[1]
+	var drawings []Drawing
+	for _, g := range groups(summary, "node", "episode", "policy") {
+		openings := *details[1]
+		openings.Rows = details[1].Select(map[string]string{
+			"rate_rps": summary.Key(g.members[0], "rate_rps"), "arrivals": summary.Key(g.members[0], "arrivals")})
+		drawings = append(drawings, Drawing{g.suffix(), replayFigure(summary, g, details[0], &openings)})
+	}
+	return drawings, nil
+}
+
+// replayFigure shows the trace and the openings of one group.
+func replayFigure(summary *table.Table, g group, records, openings *table.Table) *Figure {
 	policies := openedPolicies(summary, openings)
 	end := 0.0
 	for _, r := range records.Rows {
@@ -27,8 +38,8 @@ func drawReplay(summary *table.Table, details []*table.Table) ([]Drawing, error)
 	left := max(0, len(nodes)-maxReplayNodes)
 	nodes = nodes[:len(nodes)-left]
 	f := &Figure{
-		Title:    replayTitle(summary, groups(summary, "node", "episode", "policy")[0]),
-		Subtitle: "Error ratio of each node of the trace, and below it when each breaker opens (replication 0; a trip empties its window; those that never open have no row)",
+		Title:    replayTitle(summary, g),
+		Subtitle: "Error ratio of each node of the trace, and below it when each breaker opens (replication 0; a trip empties its window; those that never open have no row)" + g.title(),
 		Note:     " · white gaps in the lines: not observed",
 		Key:      []KeyItem{{KeySpan, Style{}, "fault injected into this node"}, {KeyLine, Neutral.Member(0), "error ratio"}},
 		Columns:  2, ShareX: true,
@@ -62,7 +73,7 @@ func drawReplay(summary *table.Table, details []*table.Table) ([]Drawing, error)
 			}
 		}
 	}
-	return []Drawing{{"", f}}, nil
+	return f
 }
 
 // maxReplayNodes keeps the figure at a height that can be read.
@@ -134,7 +145,7 @@ func replayOpenings(records, openings *table.Table, policies []string, letters m
 }
 
 // replayTitle says how many incidents the best and the worst breaker notice in
-// most replications, at the first of several settings.
+// most replications.
 func replayTitle(summary *table.Table, g group) string {
 	noticed := map[string]int{}
 	incidents := map[string]bool{}

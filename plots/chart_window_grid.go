@@ -123,5 +123,5 @@ func gridTitle(summary *table.Table, g group, best map[int]bool, x, y []float64)
 			rate, gridName(summary, r), compact(y[quietest], 1))
 	}
 	return fmt.Sprintf("At %s calls/s, %s is the fastest setting without a false trip in %s × %s h: it notices an outage in %s s",
-		rate, gridName(summary, r), compact(summary.Value(r, "n"), 0), summary.Key(r, "hours"), compact(x[quietest], 2))
+		rate, gridName(summary, r), compact(summary.Value(r, "n"), 0), summary.Key(r, "hours"), compact(x[quietest], 3))
 }
