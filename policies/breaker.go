@@ -21,8 +21,9 @@ type Breaker struct {
 	unshared     bool
 	clocked      bool // the window needs the time
 	inFlightSlow bool
-	deadlines    bool       // time alone can change the state
-	calmWindow   calmWindow // the window, if successes may bypass the lock
+	deadlines    bool        // time alone can change the state
+	calmWindow   calmWindow  // the window, if successes may bypass the lock
+	tally        tallyWindow // the window, if it is enough to count them
 	watch        stopwatch
 	openFor      time.Duration
 	probeRule    probeRule
@@ -31,16 +32,18 @@ type Breaker struct {
 
 	_ [cacheLine]byte
 
-	mu      sync.Mutex
-	window  window
-	calm    bool   // successes may bypass the lock now
-	goodRun uint32 // good outcomes in a row
-	last    int64  // latest instant seen
-	changes changes
-	stats   Stats
-	entered int64 // instant at which the epoch began
-	probes  probes
-	calls   calls
+	mu        sync.Mutex
+	window    window
+	calm      bool   // successes may bypass the lock now
+	crowdLeft uint8  // gatherings until the crowd is forgotten
+	goodRun   uint32 // good outcomes in a row
+	crowd     *crowd // nil before goroutines met
+	last      int64  // latest instant seen
+	changes   changes
+	stats     Stats
+	entered   int64 // instant at which the epoch began
+	probes    probes
+	calls     calls
 }
 
 // NewBreaker returns a closed breaker, or the error of Validate. A nil clock
@@ -77,6 +80,7 @@ func NewBreaker(cfg BreakerConfig, clock Clock) (*Breaker, error) {
 	b.window = kind.make(cfg.Rule.Window, b.limits)
 	if !cfg.Unshared && !cfg.InFlightSlow {
 		b.calmWindow, _ = b.window.(calmWindow)
+		b.tally, _ = b.window.(tallyWindow)
 	}
 	b.last = b.watch.offset
 	b.enter(Closed, b.last)
@@ -136,6 +140,7 @@ func (b *Breaker) Record(p Permit, o Outcome) {
 	if p.epoch == nil {
 		return
 	}
+	before := p.epoch.good.Load()
 	failed := o.Err != nil
 	if b.classify != nil {
 		class := b.classify(o)
@@ -151,11 +156,20 @@ func (b *Breaker) Record(p Permit, o Outcome) {
 		now = b.watch.read()
 	}
 	if !b.unshared {
-		if e == 0 && now < p.epoch.calmUntil.Load() && b.bypass(p.epoch) {
-			return
+		if now < p.epoch.calmUntil.Load() {
+			if c := p.epoch.crowd.Load(); c != nil {
+				if b.bypassCrowd(c, p.epoch, now, e) {
+					return
+				}
+			} else if e == 0 && b.bypass(p.epoch, before) {
+				return
+			}
 		}
-		b.mu.Lock() // as in lock
-		if b.calm {
+		if !b.mu.TryLock() {
+			b.mu.Lock()
+			b.crowded()
+		}
+		if b.calm { // as in lock
 			b.settle()
 		}
 	}
@@ -177,7 +191,7 @@ func (b *Breaker) Record(p Permit, o Outcome) {
 	}
 	untold := b.changes.untold
 	if !b.unshared {
-		if b.goodRun >= calmAfter && b.calmWindow != nil { // as in unlock
+		if b.mayCalm() {
 			b.calmDown()
 		}
 		b.mu.Unlock()

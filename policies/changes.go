@@ -14,7 +14,7 @@ func (b *Breaker) lock() {
 
 func (b *Breaker) unlock() {
 	untold := b.changes.untold
-	if b.goodRun >= calmAfter && b.calmWindow != nil {
+	if b.mayCalm() {
 		b.calmDown()
 	}
 	b.mutexUnlock()

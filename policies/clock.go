@@ -54,11 +54,12 @@ func unixRemainder(t time.Time, d time.Duration) int64 {
 	return int64((bits.Rem64(high, low, n) + uint64(t.Nanosecond())%n) % n)
 }
 
+// read returns the nanoseconds since start, and never less than offset.
 func (s *stopwatch) read() int64 {
 	if s.since == nil {
 		return s.offset + int64(time.Since(s.start))
 	}
-	elapsed := int64(s.since(s.start))
+	elapsed := max(int64(s.since(s.start)), 0)
 	if elapsed > math.MaxInt64-s.offset {
 		return math.MaxInt64
 	}

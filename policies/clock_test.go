@@ -31,7 +31,11 @@ func TestStopwatch(t *testing.T) {
 			if got := s.read(); got != tt.want {
 				t.Errorf("reads %d, want %d", got, tt.want)
 			}
-			clock.add(hour)
+			clock.add(-hour)
+			if got := s.read(); got != tt.want {
+				t.Errorf("an hour before its start it reads %d, want %d", got, tt.want)
+			}
+			clock.add(2 * hour)
 			reading := s.read()
 			if want := tt.want + int64(hour); reading != want {
 				t.Errorf("an hour later %d, want %d", reading, want)

@@ -32,14 +32,19 @@
 //
 // # Costs
 //
-// Every method takes amortised constant time, and none allocates for an
-// outcome; a change of state allocates once. Allow of a closed breaker is an
-// atomic load. Record takes a mutex, and reads the clock only for windows that
-// need the time. With a count window or buckets, a success that cannot make
-// the rule trip is counted by a single atomic step instead, and nothing is less
-// exact for it. A count window takes two bits for each call it holds, a time
-// window 8 to 16 bytes, buckets 32 bytes each; with InFlightSlow there are 32
-// bytes for each call in flight. Memory is kept for reuse and not given back.
+// Every method of a breaker takes amortised constant time, and none allocates
+// for an outcome; a change of state allocates once. Allow of a closed breaker is
+// an atomic load. Record takes a mutex, and reads the clock only for windows that
+// need the time. Successes that cannot make the rule trip are counted by an
+// atomic step instead, and goroutines that meet at one breaker note their
+// outcomes apart as long as these cannot make it trip. Nothing is less exact
+// for it.
+//
+// A count window takes two bits for each call it holds, a time window 8 to 16
+// bytes, buckets 32 bytes each; with InFlightSlow there are 32 bytes for each
+// call in flight. Once goroutines have met at a breaker it takes 4 KiB more, and
+// 16 KiB for each of up to 16 of them if the window is one of time. Memory is
+// kept for reuse and not given back.
 //
 // # Time
 //

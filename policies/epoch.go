@@ -12,11 +12,15 @@ type epoch struct {
 	decides bool // whether Allow has something to decide: not closed, or InFlightSlow
 	clocked bool // outcomes need the time
 
-	// Successes bypass the lock: see bypass. The two words are apart because
-	// everyone reads the first and everyone writes the second.
+	// Successes bypass the lock: see bypass. These words are apart since
+	// everyone reads the first two and everyone writes the others.
 	calmUntil atomic.Int64
+	crowd     atomic.Pointer[crowd]
 	_         [cacheLine]byte
 	good      atomic.Uint64
+	_         [cacheLine]byte
+	joined    atomic.Uint64 // stripes of the crowd
+	badLeft   atomic.Int64  // bad outcomes that the crowd may note
 	_         [cacheLine]byte
 }
 

@@ -23,10 +23,21 @@ func (l *limits) reached(c Counts) bool {
 	return c.Failures|c.Slow != 0 && c.Calls >= l.minCalls && l.tooMany(c)
 }
 
-// calm reports whether no number of good outcomes alone, without others that
-// leave, can reach the limits: each of them only lowers rates that are low
-// enough.
-func (l *limits) calm(c Counts) bool { return !l.tooMany(c) }
+// spare is how many bad outcomes, and any number of good ones, can be added
+// without reaching the limits, and false if not even a good one: a good one
+// only lowers rates that are low enough. It may be less than possible.
+func (l *limits) spare(c Counts) (bad int, ok bool) {
+	if l.tooMany(c) {
+		return 0, false
+	}
+	return min(l.failures.spare(c.Failures, c.Calls), l.slow.spare(c.Slow, c.Calls)), true
+}
+
+// widest is the largest number of calls for which the bad ones, with so many
+// added, reach the limits; 0 if there is none.
+func (l *limits) widest(c Counts, bad int) int {
+	return max(l.failures.widest(c.Failures+bad), l.slow.widest(c.Slow+bad))
+}
 
 // tooMany compares the rates alone, however few the calls.
 func (l *limits) tooMany(c Counts) bool {
@@ -51,6 +62,38 @@ func makeThreshold(rate float64) threshold {
 	}
 	return threshold{rate: rate, below: rate * (1 - 0x1p-50)}
 }
+
+// spare is the largest x up to n for which k+x of n+x do not meet the
+// threshold, or a little less; k of n do not.
+func (t threshold) spare(k, n int) int {
+	x := n
+	if most := (t.rate*float64(n) - float64(k)) / (1 - t.rate); t.rate < 1 && most < float64(n) {
+		x = int(most)
+	}
+	for x > 0 && t.met(k+x, n+x) {
+		x--
+	}
+	return max(x, 0)
+}
+
+// widest is the largest n for which k of n meet the threshold, 0 if there is
+// none.
+func (t threshold) widest(k int) int {
+	if k == 0 {
+		return 0
+	}
+	n := maxCount
+	if q := float64(k) / t.rate; q < maxCount {
+		n = int(q) + 1
+	}
+	for n > 0 && !t.met(k, n) {
+		n--
+	}
+	return n
+}
+
+// maxCount is above the number of calls that any window can hold.
+const maxCount = 1 << 50
 
 func (t threshold) met(k, n int) bool {
 	return float64(k) >= t.below*float64(n) && float64(k)/float64(n) >= t.rate

@@ -115,6 +115,12 @@ type Counts struct {
 	Slow     int
 }
 
+func (c *Counts) add(d Counts) {
+	c.Calls += d.Calls
+	c.Failures += d.Failures
+	c.Slow += d.Slow
+}
+
 // An entry is what a window keeps of an outcome.
 type entry uint8
 

@@ -80,21 +80,22 @@ func (w *bucketWindow) begin() {
 	w.next++
 }
 
-// calmUntil is the end of the current slice at most: what is counted until
+// calm lasts until the end of the current slice at most: what is counted until
 // then belongs into its bucket, and no other bucket leaves.
-func (w *bucketWindow) calmUntil() int64 {
-	if w.limits.calm(w.held) {
-		return max(w.end, 0)
+func (w *bucketWindow) calm() (until int64, bad int) {
+	bad, ok := w.limits.spare(w.held)
+	if !ok {
+		return 0, 0
 	}
-	return 0
+	return max(w.end, 0), bad
 }
 
-func (w *bucketWindow) recordGood(n uint64) {
+func (w *bucketWindow) recordTally(c Counts) {
 	if w.current == nil {
 		w.begin()
 	}
-	w.current.held.Calls += int(n)
-	w.held.Calls += int(n)
+	w.current.held.add(c)
+	w.held.add(c)
 }
 
 func (w *bucketWindow) counts(now int64) Counts {

@@ -54,23 +54,24 @@ func (w *countWindow) record(_ int64, e entry) bool {
 	return w.limits.reached(w.held)
 }
 
-// calmUntil looks at the limits alone: the outcomes that good ones push out
-// only lower the rates further.
-func (w *countWindow) calmUntil() int64 {
-	if w.limits.calm(w.held) {
-		return neverEnds
+// calm looks at the limits alone: the outcomes that good ones push out only
+// lower the rates further. Bad ones would have to be recorded in their order.
+func (w *countWindow) calm() (until int64, bad int) {
+	if w.limits.tooMany(w.held) {
+		return 0, 0
 	}
-	return 0
+	return neverEnds, 0
 }
 
-func (w *countWindow) recordGood(n uint64) {
-	w.recorded += n
-	if n >= uint64(w.size) {
+// recordTally takes good outcomes only.
+func (w *countWindow) recordTally(c Counts) {
+	w.recorded += uint64(c.Calls)
+	if c.Calls >= w.size {
 		clear(w.ring)
 		w.held = Counts{Calls: w.size}
 	} else {
-		w.held.Calls = min(w.held.Calls+int(n), w.size)
-		from, to := w.next, w.next+int(n)
+		w.held.Calls = min(w.held.Calls+c.Calls, w.size)
+		from, to := w.next, w.next+c.Calls
 		w.clear(from, min(to, w.size))
 		w.clear(0, to-w.size)
 	}

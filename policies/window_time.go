@@ -105,6 +105,34 @@ func (w *timeWindow) makeRoom(now int64) {
 	}
 }
 
+// calm leaves half of the room for bad outcomes to those that may come, and
+// lasts until so many good ones have left that they could reach the limits.
+func (w *timeWindow) calm() (until int64, bad int) {
+	held := Counts{int(w.next - w.oldest), w.failures, w.slow}
+	bad, ok := w.limits.spare(held)
+	if !ok {
+		return 0, 0
+	}
+	bad /= 2
+	widest := w.limits.widest(held, bad)
+	for bad > 0 && uint64(widest) >= w.most { // the ring cannot hold enough good ones
+		bad /= 2
+		widest = w.limits.widest(held, bad)
+	}
+	if widest == 0 {
+		return neverEnds, 0
+	}
+	// With all the bad ones, or one good one, added and x gone there are
+	// held.Calls+max(bad, 1)-x or more, which must be above widest. That is at
+	// least max(bad, 1), so this ends before any of those added leaves.
+	leave := held.Calls + max(bad, 1) - widest
+	if leave < 1 {
+		return 0, 0
+	}
+	last := w.ring[(w.oldest+uint64(leave-1))&uint64(len(w.ring)-1)]
+	return w.base + last>>entryBits + w.length, bad
+}
+
 func (w *timeWindow) counts(now int64) Counts {
 	w.expire(now)
 	return Counts{int(w.next - w.oldest), w.failures, w.slow}
