@@ -51,8 +51,10 @@ const (
 func (c *crowd) mine() int {
 	var here byte
 	page := uint64(uintptr(unsafe.Pointer(&here))) >> 11 // stacks have 2 KiB at least
-	odd := 0x9e3779b97f4a7c15 + c.guess.Load()*0xd1342543de82ef94
-	return int(page * odd >> (64 - 4))
+	// Two rounds, since for some pages one would turn all guesses into one.
+	h := (page ^ c.guess.Load()*0x9e3779b97f4a7c15) * 0xd1342543de82ef95
+	h = (h ^ h>>32) * 0x9e3779b97f4a7c15
+	return int(h >> (64 - 4))
 }
 
 // lock locks a stripe. Two goroutines that go on meeting there guess anew.
@@ -61,6 +63,11 @@ func (c *crowd) lock(s *stripe) {
 		return
 	}
 	s.mu.Lock()
+	c.met(s)
+}
+
+// met counts that goroutines have met at a stripe; with its lock.
+func (c *crowd) met(s *stripe) {
 	if s.met++; s.met == guessAfter {
 		s.met = 0
 		if c.guess.Load() < mostGuesses {

@@ -161,20 +161,8 @@ func TestNoAllocationsInACrowd(t *testing.T) {
 // Goroutines that meet at one stripe guess anew, but not for ever.
 func TestGuessAnew(t *testing.T) {
 	c, s := new(crowd), new(stripe)
-	meet := func() {
-		s.mu.Lock()
-		locked := make(chan struct{})
-		go func() {
-			time.Sleep(50 * time.Microsecond)
-			s.mu.Unlock()
-			close(locked)
-		}()
-		c.lock(s)
-		s.mu.Unlock()
-		<-locked
-	}
 	for range guessAfter - 1 {
-		meet()
+		c.met(s)
 	}
 	if got := c.guess.Load(); got != 0 {
 		t.Errorf("guess %d before goroutines met often, want 0", got)
@@ -182,7 +170,7 @@ func TestGuessAnew(t *testing.T) {
 	guesses := map[int]bool{c.mine(): true}
 	for range 2 * mostGuesses {
 		s.met = max(s.met, guessAfter-1)
-		meet()
+		c.met(s)
 		guesses[c.mine()] = true
 	}
 	if got := c.guess.Load(); got < 1 || got > mostGuesses {
