@@ -122,6 +122,7 @@ func gridTitle(summary *table.Table, g group, best map[int]bool, x, y []float64)
 		return fmt.Sprintf("At %s calls/s, every setting trips for nothing; the quietest, %s, %s times a day",
 			rate, gridName(summary, r), compact(y[quietest], 1))
 	}
-	return fmt.Sprintf("At %s calls/s, %s is the fastest setting without a false trip in %s × %s h: it notices an outage in %s s",
-		rate, gridName(summary, r), compact(summary.Value(r, "n"), 0), summary.Key(r, "hours"), compact(x[quietest], 3))
+	hours := summary.Value(r, "n") * number(summary.Key(r, "hours"))
+	return fmt.Sprintf("At %s calls/s, %s is the fastest setting without a false trip in %s h: it notices an outage in %s s",
+		rate, gridName(summary, r), compact(hours, 1), compact(x[quietest], 3))
 }
