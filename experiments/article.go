@@ -56,3 +56,12 @@ func parseExpected(text string) float64 {
 	}
 	return v
 }
+
+// articleFactor is what a ratio of ours is multiplied by to compare it with a
+// metric of the articles: those in percent end in _pct.
+func articleFactor(metric string) float64 {
+	if strings.HasSuffix(metric, "_pct") {
+		return 100
+	}
+	return 1
+}

@@ -144,7 +144,7 @@ func (r *Result) summarise(cell int, m Metric) Stat {
 	}
 	if e.Article != nil {
 		if t, cn, am := e.Article(c, m.Name); t != "" {
-			s.Article = articleValue(t, cn, am)
+			s.Article = articleValue(t, cn, am) / articleFactor(am)
 		}
 	}
 	return s

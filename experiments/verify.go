@@ -90,7 +90,7 @@ func (r *Result) collect(ours map[[3]string]float64) {
 			if t == "" {
 				continue
 			}
-			ours[[3]string{t, name, metric}] = s.Mean
+			ours[[3]string{t, name, metric}] = s.Mean * articleFactor(metric)
 			if s.N == 0 {
 				ours[[3]string{t, name, metric}] = math.Inf(1)
 			}

@@ -52,10 +52,10 @@ type Hop struct {
 	Sent    uint64 // calls that reached the callee
 	Refused uint64 // requests that the guard refused
 
-	flights slab[flight]
+	flights slab[hopFlight]
 }
 
-type flight struct {
+type hopFlight struct {
 	permit  policies.Permit
 	client  uint64
 	outcome policies.Outcome
@@ -94,7 +94,7 @@ func (h *Hop) Send(e *sim.Engine, client uint64) {
 	if h.Timeout > 0 && o.Latency > h.Timeout {
 		o = policies.Outcome{Latency: h.Timeout, Err: ErrTimeout}
 	}
-	e.After(o.Latency, h, sim.Event{Arg: h.flights.put(flight{permit, client, o})})
+	e.After(o.Latency, h, sim.Event{Arg: h.flights.put(hopFlight{permit, client, o})})
 }
 
 // InFlight is the number of calls that have been sent and have not ended.

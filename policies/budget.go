@@ -10,8 +10,11 @@ package policies
 // is done. So a request holds at most one place, and held, whether it holds
 // one, is the same as whether it was granted a retry before.
 //
-// All budgets of this package are safe for concurrent use, read no clock and
-// allocate nothing.
+// A budget that is an [AttemptBudget] is told of the attempts too.
+//
+// All budgets of this package are safe for concurrent use. None but
+// [WindowBudget] reads a clock, and none allocates anything for a request or
+// a retry, apart from that one while its window grows.
 type Budget interface {
 	// Request is told that an original request starts, before its first
 	// attempt.

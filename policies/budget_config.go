@@ -17,33 +17,39 @@ const (
 	BudgetCounter     BudgetKind = "counter"      // CounterBudget
 	BudgetShare       BudgetKind = "share"        // ShareBudget
 	BudgetConcurrent  BudgetKind = "concurrent"   // ConcurrentBudget
+	BudgetThrottle    BudgetKind = "throttle"     // ThrottleBudget
+	BudgetWindow      BudgetKind = "window"       // WindowBudget
 )
 
 // A BudgetConfig describes a budget of any kind, for programs that take it as
 // data. Each kind reads its own field and ignores the others.
 type BudgetConfig struct {
-	Kind       BudgetKind    // empty means BudgetUnlimited
-	Tokens     TokenConfig   // tokens and float-tokens
-	Counter    CounterConfig // counter
-	Share      ShareConfig   // share
-	Concurrent int           // concurrent: most retries in progress, 0 to 2,147,483,647
+	Kind       BudgetKind         // empty means BudgetUnlimited
+	Tokens     TokenConfig        // tokens and float-tokens
+	Counter    CounterConfig      // counter
+	Share      ShareConfig        // share
+	Concurrent int                // concurrent: most retries in progress, 0 to 2,147,483,647
+	Throttle   ThrottleConfig     // throttle
+	Window     WindowBudgetConfig // window
 }
 
 // A budgetKind is one entry of the table of kinds: a new kind of budget is
 // added there and in its file.
 type budgetKind struct {
 	kind BudgetKind
-	make func(BudgetConfig) (Budget, error)
+	make func(BudgetConfig, Clock) (Budget, error)
 }
 
 var budgetKinds = []budgetKind{
-	{BudgetUnlimited, func(BudgetConfig) (Budget, error) { return UnlimitedBudget{}, nil }},
-	{BudgetEmpty, func(BudgetConfig) (Budget, error) { return EmptyBudget{}, nil }},
-	{BudgetTokens, func(c BudgetConfig) (Budget, error) { return asBudget(NewTokenBudget(c.Tokens)) }},
-	{BudgetFloatTokens, func(c BudgetConfig) (Budget, error) { return asBudget(NewFloatTokenBudget(c.Tokens)) }},
-	{BudgetCounter, func(c BudgetConfig) (Budget, error) { return asBudget(NewCounterBudget(c.Counter)) }},
-	{BudgetShare, func(c BudgetConfig) (Budget, error) { return asBudget(NewShareBudget(c.Share)) }},
-	{BudgetConcurrent, func(c BudgetConfig) (Budget, error) { return asBudget(NewConcurrentBudget(c.Concurrent)) }},
+	{BudgetUnlimited, func(BudgetConfig, Clock) (Budget, error) { return UnlimitedBudget{}, nil }},
+	{BudgetEmpty, func(BudgetConfig, Clock) (Budget, error) { return EmptyBudget{}, nil }},
+	{BudgetTokens, func(c BudgetConfig, _ Clock) (Budget, error) { return asBudget(NewTokenBudget(c.Tokens)) }},
+	{BudgetFloatTokens, func(c BudgetConfig, _ Clock) (Budget, error) { return asBudget(NewFloatTokenBudget(c.Tokens)) }},
+	{BudgetCounter, func(c BudgetConfig, _ Clock) (Budget, error) { return asBudget(NewCounterBudget(c.Counter)) }},
+	{BudgetShare, func(c BudgetConfig, _ Clock) (Budget, error) { return asBudget(NewShareBudget(c.Share)) }},
+	{BudgetConcurrent, func(c BudgetConfig, _ Clock) (Budget, error) { return asBudget(NewConcurrentBudget(c.Concurrent)) }},
+	{BudgetThrottle, func(c BudgetConfig, _ Clock) (Budget, error) { return asBudget(NewThrottleBudget(c.Throttle)) }},
+	{BudgetWindow, func(c BudgetConfig, clock Clock) (Budget, error) { return asBudget(NewWindowBudget(c.Window, clock)) }},
 }
 
 // asBudget keeps a nil pointer from becoming a Budget that is not nil.
@@ -60,16 +66,20 @@ func (c BudgetConfig) Validate() error {
 	return err
 }
 
-// NewBudget returns a budget, or the error of Validate, which for an unknown
-// kind lists the known ones.
-func NewBudget(c BudgetConfig) (Budget, error) {
+// NewBudget returns a budget on the real clock, or the error of Validate,
+// which for an unknown kind lists the known ones.
+func NewBudget(c BudgetConfig) (Budget, error) { return NewBudgetClock(c, nil) }
+
+// NewBudgetClock is NewBudget with the clock of a budget that reads one,
+// which only BudgetWindow does.
+func NewBudgetClock(c BudgetConfig, clock Clock) (Budget, error) {
 	if c.Kind == "" {
 		c.Kind = BudgetUnlimited
 	}
 	known := make([]string, len(budgetKinds))
 	for i, k := range budgetKinds {
 		if k.kind == c.Kind {
-			return k.make(c)
+			return k.make(c, clock)
 		}
 		known[i] = string(k.kind)
 	}

@@ -17,6 +17,8 @@ func everyBudget() map[string]Budget {
 		"share":              must(NewShareBudget(ShareConfig{Share: 0.2, Floor: 3})),
 		"share of attempts":  must(NewShareBudget(ShareConfig{Share: 0.2, Floor: 3, Active: ActiveAttempts})),
 		"concurrent":         must(NewConcurrentBudget(3)),
+		"throttle":           must(NewThrottleBudget(ThrottleConfig{MaxTokens: 1000, Ratio: 0.1})),
+		"window":             must(NewWindowBudget(WindowBudgetConfig{Length: ms, Ratio: 0.2, MinRPS: 1000}, nil)),
 		"unlimited":          UnlimitedBudget{},
 		"empty":              EmptyBudget{},
 	}

@@ -25,7 +25,8 @@
 //
 // [Retry] decides whether a failed attempt is made again, after which wait of a
 // [Backoff], and within which [Budget]: tokens, a counter, a share of what is in
-// flight, or a number of retries at a time.
+// flight or of what was asked lately, a number of retries at a time, or a
+// throttle on the failures.
 //
 // Left to the caller are the calls themselves, their timeouts, and what to
 // answer in place of a call that was refused.

@@ -72,7 +72,8 @@ type Retry struct {
 	deadline time.Duration
 	retryOn  func(Outcome) bool
 	backoff  *Backoff
-	budget   Budget // nil if unlimited
+	budget   Budget        // nil if unlimited
+	learns   AttemptBudget // the budget, if it wants to know of attempts
 }
 
 // NewRetry returns a retry policy, or the error of Validate. The budget may
@@ -85,7 +86,8 @@ func NewRetry(c RetryConfig, budget Budget) (*Retry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Retry{c.Attempts, c.Deadline, c.RetryOn, b, budget}
+	r := &Retry{attempts: c.Attempts, deadline: c.Deadline, retryOn: c.RetryOn, backoff: b}
+	r.setBudget(budget)
 	if r.retryOn == nil {
 		if r.retryOn, err = c.Errors.Func(); err != nil {
 			return nil, err
@@ -98,8 +100,13 @@ func NewRetry(c RetryConfig, budget Budget) (*Retry, error) {
 // have their own: they share the table of waits.
 func (r *Retry) With(budget Budget) *Retry {
 	other := *r
-	other.budget = budget
+	other.setBudget(budget)
 	return &other
+}
+
+func (r *Retry) setBudget(budget Budget) {
+	r.budget = budget
+	r.learns, _ = budget.(AttemptBudget)
 }
 
 // Start tells the budget of an original request, before its first attempt.

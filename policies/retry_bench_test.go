@@ -75,9 +75,13 @@ func BenchmarkTryRetry(b *testing.B) {
 	}
 }
 
-var benchNames = []string{"tokens", "float-tokens", "counter", "share", "share-unshared", "concurrent"}
+var benchNames = []string{"tokens", "float-tokens", "counter", "share", "share-unshared", "concurrent", "throttle", "window"}
 
 func benchBudgets(ratio float64) map[string]Budget {
+	throttle := must(NewThrottleBudget(ThrottleConfig{MaxTokens: maxTokens, Ratio: ratio}))
+	if ratio == 0 {
+		throttle.level.Store(0)
+	}
 	return map[string]Budget{
 		"tokens":         must(NewTokenBudget(ten(ratio))),
 		"float-tokens":   must(NewFloatTokenBudget(ten(ratio))),
@@ -85,6 +89,8 @@ func benchBudgets(ratio float64) map[string]Budget {
 		"share":          must(NewShareBudget(ShareConfig{Share: ratio})),
 		"share-unshared": must(NewShareBudget(ShareConfig{Share: ratio, Unshared: true})),
 		"concurrent":     must(NewConcurrentBudget(3 * int(ratio))),
+		"throttle":       throttle,
+		"window":         must(NewWindowBudget(WindowBudgetConfig{Length: ms, Ratio: ratio, MinRPS: 10_000 * ratio}, nil)),
 	}
 }
 

@@ -52,6 +52,9 @@ func (r Reason) String() string {
 // retry the request is over, and the budget is told.
 func (r *Retry) Decide(a Attempt) Decision {
 	delay, reason := r.look(a)
+	if r.learns != nil && reason != NotRetryable {
+		r.learns.Attempt(reason == NotNeeded)
+	}
 	retried := a.Number > 1
 	if r.budget != nil {
 		if reason == Granted && !r.budget.TryRetry(retried) {

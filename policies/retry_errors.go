@@ -18,6 +18,8 @@ const (
 	ErrConnect                         // the connection was refused: nothing was sent
 	ErrConnectTimeout                  // no connection in time: nothing was sent
 	ErrReset                           // the connection broke before the answer
+	ErrBreakerOpen                     // an open breaker refused: nothing was sent
+	ErrLimit                           // a cap on calls in flight refused: nothing was sent
 
 	endOfCodes ErrorCode = 600
 )
@@ -35,6 +37,10 @@ func (c ErrorCode) Error() string {
 		return "connect timeout"
 	case ErrReset:
 		return "reset"
+	case ErrBreakerOpen:
+		return "breaker open"
+	case ErrLimit:
+		return "limit"
 	}
 	return fmt.Sprintf("status %d", uint16(c))
 }
@@ -80,6 +86,8 @@ var errorClasses = []errorClass{
 	{"connect-failure", ErrConnect, ErrConnectTimeout},
 	{"connect-timeout", ErrConnectTimeout, ErrConnectTimeout},
 	{"reset", ErrReset, ErrReset},
+	{"breaker-open", ErrBreakerOpen, ErrBreakerOpen},
+	{"limit", ErrLimit, ErrLimit},
 	{"other", ErrOther, ErrOther},
 	{"4xx", 400, 499},
 	{"5xx", 500, 599},
@@ -96,6 +104,8 @@ var errorClasses = []errorClass{
 //	connect-failure  ErrConnect and ErrConnectTimeout
 //	connect-timeout  ErrConnectTimeout
 //	reset            ErrReset
+//	breaker-open     ErrBreakerOpen
+//	limit            ErrLimit
 //	other            errors without a code
 //	4xx, 5xx         codes 400 to 499, 500 to 599
 //	gateway-error    codes 502 to 504

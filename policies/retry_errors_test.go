@@ -14,7 +14,8 @@ import (
 func TestErrorCodeText(t *testing.T) {
 	for code, want := range map[ErrorCode]string{
 		ErrOther: "other error", ErrTimeout: "timeout", ErrConnect: "connect failure",
-		ErrConnectTimeout: "connect timeout", ErrReset: "reset", 429: "status 429", 503: "status 503",
+		ErrConnectTimeout: "connect timeout", ErrReset: "reset", ErrBreakerOpen: "breaker open", ErrLimit: "limit",
+		429: "status 429", 503: "status 503",
 	} {
 		if got := code.Error(); got != want {
 			t.Errorf("code %d is %q, want %q", uint16(code), got, want)
@@ -80,6 +81,8 @@ func TestErrorLists(t *testing.T) {
 		{name: "connect failure", on: names("connect-failure"), yes: []ErrorCode{ErrConnect, ErrConnectTimeout}, no: []ErrorCode{ErrTimeout, ErrReset, 503}},
 		{name: "timeout", on: names("timeout"), yes: []ErrorCode{ErrTimeout}, no: []ErrorCode{ErrConnectTimeout, 504}},
 		{name: "kinds", on: names("timeout", "reset", "gateway_error"), yes: []ErrorCode{ErrTimeout, ErrReset, 502, 503, 504}, no: []ErrorCode{500, 501, 505, ErrConnect}},
+		{name: "refused by a breaker", on: names("breaker-open"), yes: []ErrorCode{ErrBreakerOpen}, no: []ErrorCode{ErrLimit, ErrOther, 503}},
+		{name: "refused by a limit", on: names("limit"), yes: []ErrorCode{ErrLimit}, no: []ErrorCode{ErrBreakerOpen, ErrOther, 429}},
 		{name: "no wins over yes", on: names("503", "any"), not: names("503"), yes: []ErrorCode{502}, no: []ErrorCode{503}, otherToo: true},
 		{name: "not a class", not: names("4xx", "other"), yes: []ErrorCode{503, ErrTimeout}, no: []ErrorCode{400, 499, ErrOther}},
 		{name: "nothing is left", on: names("5xx"), not: names("any"), no: []ErrorCode{500, ErrOther, ErrTimeout}},
@@ -149,6 +152,10 @@ func TestErrorListAgainstTwin(t *testing.T) {
 			return c == ErrConnectTimeout
 		case "reset":
 			return c == ErrReset
+		case "breaker-open":
+			return c == ErrBreakerOpen
+		case "limit":
+			return c == ErrLimit
 		case "other":
 			return c == ErrOther
 		case "4xx":

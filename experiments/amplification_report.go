@@ -1,0 +1,103 @@
+package experiments
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/stormglass/stormglass/table"
+)
+
+// maxDetailed is how many cells a report lists one by one.
+const maxDetailed = 24
+
+// reportAmplification shows two tables of failure ratio by policy, and lists
+// the cells that the article has, or all if they are few.
+func reportAmplification(r *Result) []table.Text {
+	var texts []table.Text
+	var others []string
+	for _, c := range r.Plan.Cells {
+		if o := r.Plan.varying(c, "failure_ratio", "policy"); !slices.Contains(others, o) {
+			others = append(others, o)
+		}
+	}
+	for _, o := range others {
+		texts = append(texts,
+			crossText(r, "Attempts per request", o, "amplification_ratio", 1, 3),
+			crossText(r, "Requests answered well, %", o, "success_ratio", 100, 1))
+	}
+	texts[len(texts)-1].Notes = bindingNotes(r.Plan)
+	if d := amplificationCells(r); len(d.Rows) > 0 {
+		texts = append(texts, d)
+	}
+	return texts
+}
+
+// crossText is a table of means, failure ratio by policy, of the cells whose
+// other factors read as given.
+func crossText(r *Result, what, others, metric string, factor float64, decimals int) table.Text {
+	t := table.Text{
+		Caption: fmt.Sprintf("%s: means of %s%s", what, r.replications(), others),
+		Header:  []string{"failure ratio"},
+		Left:    1,
+	}
+	policies := r.Plan.level("policy")
+	for _, p := range policies {
+		t.Header = append(t.Header, mustParseRetry(p).String())
+	}
+	for _, failure := range r.Plan.level("failure_ratio") {
+		row := []string{failure}
+		for _, p := range policies {
+			for i, c := range r.Plan.Cells {
+				if c.Text("failure_ratio") == failure && c.Text("policy") == p && r.Plan.varying(c, "failure_ratio", "policy") == others {
+					row = append(row, fixed(factor*r.Stat(i, metric).Mean, decimals))
+				}
+			}
+		}
+		t.Append(row...)
+	}
+	return t
+}
+
+// amplificationCells sets means beside closed forms and the article.
+func amplificationCells(r *Result) table.Text {
+	t := table.Text{
+		Caption: "Beside the closed form: means of " + r.replications(),
+		Header:  []string{"failure ratio", "policy", "attempts per request [95 %]", "closed form", "z", "article", "success %", "closed form", "article"},
+		Left:    2,
+	}
+	all := len(r.Plan.Cells) <= maxDetailed
+	for i, c := range r.Plan.Cells {
+		a, s := r.Stat(i, "amplification_ratio"), r.Stat(i, "success_ratio")
+		if !all && math.IsNaN(a.Article) {
+			continue
+		}
+		t.Append(c.Text("failure_ratio")+r.Plan.varying(c, "failure_ratio", "policy"), c.retry("policy").String(),
+			meanCI(a, 4), exact(a, 4), fixed(a.Z, 1), article(a, 3),
+			fixed(100*s.Mean, 2), fixed(100*s.Exact, 2), fixed(100*s.Article, 1))
+	}
+	return t
+}
+
+// bindingNotes says from which failure ratio on the budgets bind.
+func bindingNotes(p *Plan) []string {
+	var binding []string
+	float := false
+	for _, level := range p.level("policy") {
+		s := mustParseRetry(level)
+		if b := s.binds(); !math.IsNaN(b) {
+			binding = append(binding, fmt.Sprintf("%s from p = %s", s, fixed(b, 3)))
+		}
+		float = float || strings.HasSuffix(level, "-float")
+	}
+	var notes []string
+	if len(binding) > 0 {
+		notes = append(notes, "A budget binds once more retries are wanted than it earns in the long run: "+strings.Join(binding, ", ")+
+			". It then makes 1 + r attempts of a request. The success is always (1 − p) × attempts per request.")
+	}
+	if float {
+		notes = append(notes, "Float tokens: 0.1 added ten times is 0.9999999999999999 in float64, so the first retry waits for the eleventh request.")
+	}
+	return notes
+}

@@ -1,0 +1,290 @@
+package experiments
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/stormglass/stormglass/model"
+	"github.com/stormglass/stormglass/policies"
+	"github.com/stormglass/stormglass/table"
+)
+
+func meshRetryCap() *Experiment {
+	return &Experiment{
+		Name: "mesh-retry-cap",
+		Doc: `What do a proxy's cap on concurrent retries and its retry budget let through, with few calls in flight and with many?
+Clients in a closed loop, which all start at once, call a backend that fails
+every call after a given time. Their common proxy allows two retries, and no
+more retries at a time than the limit says. A retry holds its place from the
+decision through the wait to the end of its attempt; the next retry of the same
+request takes the place over. Each call takes 3 ms and a client thinks for
+50 ms, both within 20 % evenly; the wait before a retry is uniform below 1 ms,
+then below 2 ms. Source: mesh and application retries, third table, which does
+not give the number of clients.
+Limits are cap-N, at most N retries in progress, and share-PERCENT-floor-N, at
+most that share of the requests with an attempt under way, but N always. Envoy
+counts the attempt that has just failed among them: 20 clients, all in flight,
+then have a fourth place, which is gone when the others are, and leaves a
+request with one retry of two. The article's counts are those of whole pairs, so
+its budget is taken as share-20-floor-3-others: the request that asks does not
+count.`,
+		Factors: []Factor{
+			limitFactor("cap-3", "cap-1024", "share-20-floor-3-others"),
+			number("failure_ms", "time after which the backend fails, ms", 0, 1e6, 0, 100),
+			whole("clients", "clients in a closed loop", 1, 100_000, 20, 500),
+			whole("requests_per_client", "requests for each client", 1, 1e6, 25),
+			number("overhead_ms", "mean time that a call takes besides, ms", 0, 1e6, 3),
+			number("think_ms", "mean think time of a client, ms", 0, 1e6, 50),
+			number("backoff_ms", "bound of the first wait, ms; 0 for no wait", 0, 1e6, 1),
+		},
+		Metrics: []Metric{
+			{Name: "amplification_ratio", Doc: "attempts at the backend ÷ requests"},
+			{Name: "retries_count", Doc: "retries started"},
+			{Name: "overflow_count", Doc: "retries that the limit refused, after which the request failed"},
+			{Name: "split_count", Doc: "requests that got some of their retries but not all"},
+			{Name: "retried_ratio", Doc: "requests that got a retry ÷ requests"},
+		},
+		Reps:    20,
+		Check:   checkMeshRetryCap,
+		Measure: measureMeshRetryCap,
+		Exact:   exactMeshRetryCap,
+		Article: articleMeshRetryCap,
+		Report:  reportMeshRetryCap,
+	}
+}
+
+// othersSuffix marks a share of the requests in flight besides the one that asks.
+const othersSuffix = "-others"
+
+// limitFactor is a bound on the retries in progress.
+func limitFactor(levels ...string) Factor {
+	return Factor{
+		Name:   "limit",
+		Doc:    "bound on the retries in progress",
+		Levels: levels,
+		check: func(text string) (string, error) {
+			s, others, err := parseLimit(text)
+			if err != nil {
+				return "", err
+			}
+			if others {
+				return s.name() + othersSuffix, nil
+			}
+			return s.name(), nil
+		},
+		label: func(level string) string {
+			s, others, err := parseLimit(level)
+			switch {
+			case err != nil:
+				return level
+			case others:
+				return s.String() + ", of the others"
+			}
+			return s.String()
+		},
+	}
+}
+
+// parseLimit reads the limit of a cell: a retry policy with a cap or a share.
+func parseLimit(text string) (s retrySpec, others bool, err error) {
+	plain, others := strings.CutSuffix(text, othersSuffix)
+	if s, err = parseRetry(plain); err != nil {
+		return s, false, err
+	}
+	switch s.budget.Kind {
+	case policies.BudgetConcurrent:
+		if others {
+			return s, false, fmt.Errorf("%q: a cap with %s, want it on a share", text, othersSuffix)
+		}
+	case policies.BudgetShare:
+		s.budget.Share.Active = policies.ActiveAttempts
+		if !others {
+			break
+		}
+		// With a share of 1/k, n retries are within the share of the others,
+		// k·n <= active - 1, if and only if k·n < active; the budget knows <=,
+		// so the share is the largest below 1/k.
+		percent := 100 * s.budget.Share.Share
+		if percent < 1 || math.Mod(100, percent) != 0 {
+			return s, false, fmt.Errorf("%q: %s %% with %s, want a percentage that divides 100", text, formatNumber(percent), othersSuffix)
+		}
+	default:
+		return s, false, fmt.Errorf("%q: no bound on the retries in progress, want cap-N or share-PERCENT-floor-N[%s]", text, othersSuffix)
+	}
+	return s, others, nil
+}
+
+// limitLayer is the proxy's retry under the limit of a cell.
+func limitLayer(c Cell) (model.Layer, error) {
+	s, others, err := parseLimit(c.Text("limit"))
+	if err != nil {
+		return model.Layer{}, err
+	}
+	if others {
+		s.budget.Share.Share -= 1e-9 // the finest step of a share
+	}
+	l := s.layer()
+	if l == nil {
+		return model.Layer{}, fmt.Errorf("limit %q: 1 attempt, want at least 2", c.Text("limit"))
+	}
+	l.Errors = meshErrors
+	l.Backoff = envoyBackoff(milliseconds(c.Float("backoff_ms")))
+	return model.Layer{Retry: l}, nil
+}
+
+func milliseconds(ms float64) time.Duration { return time.Duration(math.Round(ms * 1e6)) }
+
+// around is the uniform law within 20 % of a mean.
+func around(mean time.Duration) model.Law {
+	if mean < 5 {
+		return model.Law{Mean: mean} // too short to be spread
+	}
+	return model.Law{Kind: model.Uniform, Low: mean - mean/5, High: mean + mean/5}
+}
+
+// capRequests is the number of requests of a run.
+func capRequests(c Cell) float64 { return c.Float("clients") * c.Float("requests_per_client") }
+
+func checkMeshRetryCap(c Cell) error {
+	s, _, err := parseLimit(c.Text("limit"))
+	if err != nil {
+		return fmt.Errorf("experiments: mesh-retry-cap: %w", err)
+	}
+	if s.attempts < 2 || s.attempts > maxRetries+1 {
+		return fmt.Errorf("experiments: mesh-retry-cap: limit %s: attempts %d, want 2 to %d", c.Text("limit"), s.attempts, maxRetries+1)
+	}
+	if n := capRequests(c) * float64(s.attempts); n > maxChainCalls {
+		return fmt.Errorf("experiments: mesh-retry-cap: clients × requests_per_client × attempts = %s, want at most %d", formatNumber(n), maxChainCalls)
+	}
+	if d := capHorizon(c, s.attempts); d > float64(maxSeconds) {
+		return fmt.Errorf("experiments: mesh-retry-cap: a run may take %s s, want at most %s", formatNumber(math.Round(d)), formatNumber(float64(maxSeconds)))
+	}
+	return nil
+}
+
+// capHorizon bounds the length of a run, s: each client makes at most all the
+// requests, one after the other.
+func capHorizon(c Cell, attempts int) float64 {
+	one := float64(attempts)*(c.Float("failure_ms")+1.2*c.Float("overhead_ms")+10*c.Float("backoff_ms")) + 1.2*c.Float("think_ms")
+	return capRequests(c)*one/1e3 + 1
+}
+
+func measureMeshRetryCap(ctx context.Context, j Job) ([][]float64, error) {
+	c := j.Cells[0]
+	layer, err := limitLayer(c)
+	if err != nil {
+		return nil, err
+	}
+	s, err := runModel(ctx, j, model.Config{
+		Horizon: seconds(capHorizon(c, layer.Retry.Attempts)),
+		Nodes: []model.Node{{
+			Name: "backend", Workers: model.Unlimited,
+			Service: model.Law{Mean: milliseconds(c.Float("failure_ms"))},
+			Faults:  failing(1, 503),
+		}},
+		Clients: []model.Client{{
+			Name:     "client",
+			Loop:     model.ClosedLoop{Clients: int(c.Float("clients")), Think: around(milliseconds(c.Float("think_ms")))},
+			Requests: int(capRequests(c)),
+			Steps: calls(model.Call{
+				To:      "backend",
+				Sidecar: model.Stack{layer},
+				Request: around(milliseconds(c.Float("overhead_ms"))),
+			}),
+		}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	l := s.Ledger()
+	n, call := l.Client("client").Requests, l.Call("client", "backend")
+	// Of n requests, each fails with all its retries or is refused one.
+	retries, refused, extra := float64(call.Retries), float64(call.Denied), float64(layer.Retry.Attempts-1)
+	all := float64(n) - refused // requests with all their retries
+	split, retried := math.NaN(), math.NaN()
+	if extra <= 2 {
+		split = retries - extra*all // each of them has one
+		retried = (all + split) / float64(n)
+	}
+	return [][]float64{{ratioOf(l.Node("backend").Attempts, n), retries, refused, split, retried}}, nil
+}
+
+// exactMeshRetryCap gives what a limit lets through that cannot bind: there
+// is room for a retry of every client.
+func exactMeshRetryCap(c Cell, metric string, _ int) (float64, bool) {
+	s, _, err := parseLimit(c.Text("limit"))
+	if err != nil || float64(max(s.budget.Concurrent, s.budget.Share.Floor)) < c.Float("clients") {
+		return 0, false
+	}
+	switch metric {
+	case "amplification_ratio":
+		return float64(s.attempts), true
+	case "retries_count":
+		return capRequests(c) * float64(s.attempts-1), true
+	case "retried_ratio":
+		return 1, true
+	}
+	return 0, true
+}
+
+var capCases = map[string]string{
+	"cap-3": "max_retries 3", "cap-1024": "max_retries 1024", "share-20-floor-3-others": "budget 20%",
+}
+
+func articleMeshRetryCap(c Cell, metric string) (string, string, string) {
+	name, ok := capCases[c.Text("limit")]
+	if !ok || c.Text("clients") != "20" || !likeArticle(meshRetryCap(), c) {
+		return "", "", ""
+	}
+	switch metric {
+	case "retries_count", "overflow_count":
+		return "T1c", c.Text("failure_ms") + " ms, " + name, strings.TrimSuffix(metric, "_count")
+	}
+	return "", "", ""
+}
+
+func reportMeshRetryCap(r *Result) []table.Text {
+	t := table.Text{
+		Caption: "Concurrent retries under a limit, every call fails: means of " + r.replications(),
+		Header:  []string{"limit", "clients", "failure after ms", "attempts per request", "retries", "article", "overflow", "article", "split", "requests retried"},
+		Left:    1,
+	}
+	for i, c := range r.Plan.Cells {
+		per, retries, over := r.Stat(i, "amplification_ratio"), r.Stat(i, "retries_count"), r.Stat(i, "overflow_count")
+		label := r.Plan.column("limit").Label(c.Text("limit"))
+		t.Append(label+r.Plan.varying(c, "limit", "clients", "failure_ms"), c.Text("clients"), c.Text("failure_ms"),
+			meanCI(per, 3), meanCI(retries, 1), article(retries, 0), meanCI(over, 1), article(over, 0),
+			short(r.Stat(i, "split_count").Mean, 1), fixed(100*r.Stat(i, "retried_ratio").Mean, 1)+" %")
+	}
+	t.Notes = append(t.Notes, "Two retries each: retries ÷ 2 + overflow = requests + split ÷ 2. Split requests got their first retry, then lost the place: only a share can shrink.")
+	t.Notes = append(t.Notes, capPlaces(r)...)
+	return []table.Text{t}
+}
+
+// capPlaces says in words how many places a share gives where it differs from
+// its floor.
+func capPlaces(r *Result) []string {
+	var notes []string
+	for _, level := range r.Plan.level("limit") {
+		s, _, err := parseLimit(level)
+		if err != nil || s.budget.Kind != policies.BudgetShare {
+			continue
+		}
+		for _, clients := range r.Plan.level("clients") {
+			n, _ := parseNumber(clients)
+			share, floor := s.budget.Share.Share, s.budget.Share.Floor
+			places := math.Floor(share*n + 1e-9)
+			text := fmt.Sprintf("%s %% of %s clients in flight are %s places", percentText(share), clients, formatNumber(places))
+			if places > float64(floor)+1 {
+				text += fmt.Sprintf(", not %d: the share follows the traffic, a fixed cap does not", floor)
+			} else {
+				text += fmt.Sprintf(": the floor of %d decides, and the share is a fixed cap", floor)
+			}
+			notes = append(notes, text+".")
+		}
+	}
+	return notes
+}

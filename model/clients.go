@@ -1,0 +1,121 @@
+package model
+
+import (
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/stormglass/stormglass/policies"
+	"github.com/stormglass/stormglass/sim"
+)
+
+// How clients make requests and what becomes of them.
+
+// next schedules the next request of an open loop.
+func (s *System) next(c *client) {
+	if c.most > 0 && c.ledger.Requests >= c.most {
+		return
+	}
+	t, ok := c.source.Next()
+	if t = t.Add(c.config.Start); ok && t < c.end {
+		s.e.At(t, s, sim.Event{Kind: opRequest, Arg: uint64(c.node.index - s.serving)})
+	}
+}
+
+// again schedules the next request of one client of a closed loop at t.
+func (s *System) again(c *client, loop uint32, t sim.Time) {
+	if t < c.end {
+		s.e.At(t, s, sim.Event{Kind: opLoop, Arg: uint64(loop)<<32 | uint64(c.node.index-s.serving)})
+	}
+}
+
+// start makes a request.
+func (s *System) start(c *client, loop uint32) {
+	if c.most > 0 && c.ledger.Requests >= c.most {
+		return
+	}
+	r := s.requests.get()
+	at := uint32(c.node.index - s.serving)
+	*r = request{place: r.place, refs: 1, client: at, loop: loop, number: c.ledger.Requests, start: s.e.Now(),
+		served: r.served, arrived: r.arrived}
+	r.key = r.number*uint64(len(s.clients)) + uint64(at)
+	if c.rounds != nil {
+		// The luck of a client does not depend on how the others fare.
+		r.key = (c.rounds[loop]*uint64(len(c.rounds))+uint64(loop))*uint64(len(s.clients)) + uint64(at)
+		c.rounds[loop]++
+	}
+	clear(r.served)
+	clear(r.arrived)
+	c.ledger.Requests++
+	c.inFlight++
+	j := s.jobs.get()
+	*j = job{place: j.place, state: jobCalling, node: c.node, request: r, deadline: sim.MaxTime}
+	if n := uint64(max(1, c.config.Instances)); n > 1 {
+		if c.rounds != nil {
+			j.instance = uint32(uint64(loop) % n)
+		} else {
+			j.instance = uint32(r.number % n)
+		}
+	}
+	s.nextStep(j)
+}
+
+// requestDone ends a request.
+func (s *System) requestDone(j *job) {
+	r := j.request
+	c := &s.clients[r.client]
+	now := s.e.Now()
+	which := 0
+	if j.failed {
+		which = 1
+		c.ledger.Failed++
+		c.codes[j.code]++
+	} else {
+		c.ledger.Succeeded++
+	}
+	c.inFlight--
+	if c.started != nil {
+		c.started[int64(r.start)/int64(s.config.Interval)][which]++
+	}
+	latency := now.Sub(r.start)
+	if r.start >= s.warmup {
+		c.ledger.Latency += latency
+		c.ledger.Measured++
+		record(c.latency, latency)
+	}
+	if c.rounds != nil {
+		think := c.law.draw(&c.think, uint64(r.loop), c.rounds[r.loop])
+		s.again(c, r.loop, now.Add(think))
+	}
+	s.free(j)
+}
+
+func (s *System) dropRequest(r *request) {
+	if r.refs--; r.refs == 0 {
+		s.requests.put(r.place)
+	}
+}
+
+// newHistogram counts durations to 1 %.
+func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(1)<<62, 2) }
+
+func record(h *hdrhistogram.Histogram, d time.Duration) {
+	// The range holds every duration of a run.
+	_ = h.RecordValue(min(int64(d), int64(1)<<62))
+}
+
+// quantile is 0 of an empty histogram.
+func quantile(h *hdrhistogram.Histogram, q float64) time.Duration {
+	return time.Duration(h.ValueAtQuantile(100 * q))
+}
+
+// byCode lists the codes that occurred.
+func (c *client) byCode() map[policies.ErrorCode]uint64 {
+	m := map[policies.ErrorCode]uint64{}
+	for code, n := range c.codes {
+		if n > 0 {
+			m[policies.ErrorCode(code)] = n
+		}
+	}
+	return m
+}

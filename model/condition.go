@@ -1,0 +1,221 @@
+package model
+
+import (
+	"math"
+
+	"github.com/stormglass/stormglass/policies"
+	"github.com/stormglass/stormglass/sim"
+)
+
+// A state is what is wrong with a server now: its faults and its trace folded
+// into one.
+type state struct {
+	errors  []errorFault // those that answer after service
+	fast    []errorFault // those that answer at once
+	slow    float64      // factor of service times
+	speed   float64      // of a worker; below 1 where a share of the capacity does not come out even
+	stalled bool
+	paused  bool
+	crashed bool
+	silent  bool
+}
+
+type errorFault struct {
+	ratio  float64
+	first  uint32
+	code   policies.ErrorCode
+	effect bool
+	draw   uint64 // tells the draws of several faults apart
+}
+
+// hits reports whether the fault makes a call fail.
+func (f *errorFault) hits(j *job) bool {
+	if f.first > 0 && j.request.arrived[j.node.index] > f.first {
+		return false
+	}
+	return f.ratio >= 1 || j.node.failure.Float64(j.request.key, j.path+f.draw) < f.ratio
+}
+
+// fail makes the job fail if one of the faults hits it.
+func (j *job) fail(faults []errorFault) bool {
+	for i := range faults {
+		if f := &faults[i]; f.hits(j) {
+			j.failed, j.code, j.effect = true, f.code, f.effect
+			return true
+		}
+	}
+	return false
+}
+
+// active reports whether a fault concerns a server at t.
+func (f *Fault) active(sv *server, t, horizon sim.Time) bool {
+	if f.Replica.Known && f.Replica.Value != sv.index {
+		return false
+	}
+	return t >= sim.Time(f.Start) && t < f.end(horizon)
+}
+
+func (f *Fault) end(horizon sim.Time) sim.Time {
+	if f.End == 0 {
+		return max(horizon, sim.Time(f.Start))
+	}
+	return sim.Time(f.End)
+}
+
+func (f *Fault) errors(index int) errorFault {
+	e := errorFault{ratio: f.Ratio, first: uint32(min(f.First, math.MaxUint32)), code: f.Code, effect: f.Effect, draw: uint64(index) << 48}
+	if e.ratio == 0 {
+		e.ratio = 1
+	}
+	if e.code == 0 {
+		e.code = unavailable
+	}
+	return e
+}
+
+// assess works out the state of a server at the present instant, and what
+// changes with it.
+func (s *System) assess(sv *server) {
+	now, n := s.e.Now(), sv.node
+	before := sv.now
+	st := state{errors: before.errors[:0], fast: before.fast[:0], slow: 1, speed: 1}
+	capacity := n.traceCond.Capacity()
+	if n.traceCond.ErrorRatio > 0 {
+		st.errors = append(st.errors, errorFault{ratio: n.traceCond.ErrorRatio, code: unavailable, draw: 1 << 63})
+	}
+	limited := false
+	for i := range n.config.Faults {
+		f := &n.config.Faults[i]
+		if !f.active(sv, now, s.horizon) {
+			continue
+		}
+		switch f.Kind {
+		case FaultError:
+			if f.Fast {
+				st.fast = append(st.fast, f.errors(i))
+			} else {
+				st.errors = append(st.errors, f.errors(i))
+			}
+		case FaultSlow:
+			st.slow *= f.Factor
+		case FaultCapacity:
+			capacity *= f.Factor
+		case FaultLimit:
+			limited = true
+			if b := newBucket(f.RateRPS, f.Burst); sv.limit.period != b.period || sv.limit.burst != b.burst {
+				sv.limit = b
+			}
+		case FaultStall:
+			st.stalled = true
+		case FaultPause:
+			st.paused = true
+		case FaultCrash:
+			st.crashed = true
+			st.silent = st.silent || f.Silent
+		}
+	}
+	if !limited {
+		sv.limit = bucket{}
+	}
+	sv.workers = n.config.Workers
+	if capacity < 1 {
+		if n.config.Workers == Unlimited {
+			if capacity == 0 {
+				sv.workers = 0
+			}
+		} else {
+			share := capacity * float64(n.config.Workers)
+			sv.workers = int(math.Ceil(share - 1e-9))
+			if sv.workers > 0 {
+				st.speed = share / float64(sv.workers)
+			}
+		}
+	}
+	sv.tick(now)
+	sv.now = st
+	if st.crashed && !before.crashed {
+		s.crash(sv)
+	}
+	if st.paused != before.paused {
+		s.freeze(sv, st.paused)
+	}
+	s.pump(sv)
+}
+
+// changes schedules the instants at which the state of a server changes.
+func (s *System) changes(sv *server) {
+	for i := range sv.node.config.Faults {
+		f := &sv.node.config.Faults[i]
+		if f.Replica.Known && f.Replica.Value != sv.index {
+			continue
+		}
+		for _, t := range [2]sim.Time{sim.Time(f.Start), f.end(s.horizon)} {
+			if t > 0 && t < s.horizon {
+				s.e.At(t, s, sim.Event{Kind: opFault, Arg: sv.global})
+			}
+		}
+	}
+}
+
+// follow takes the node's trace to the present instant and schedules the next
+// change.
+func (s *System) follow(n *node) {
+	segments := n.config.Trace
+	now := s.e.Now()
+	for n.traceAt < len(segments) && sim.Time(segments[n.traceAt].End) <= now {
+		n.traceAt++
+	}
+	n.traceCond, n.traceLaw = Condition{}, nil
+	next := sim.MaxTime
+	if n.traceAt < len(segments) {
+		if g := &segments[n.traceAt]; sim.Time(g.Start) <= now {
+			next = sim.Time(g.End)
+			n.traceCond = g.Condition
+			if law, ok := g.LatencyLaw(); ok {
+				l := newSampler(law, s.e)
+				l.lane = nil // as many lanes as segments would be too many
+				n.traceLaw = &l
+			}
+		} else {
+			next = sim.Time(g.Start)
+		}
+	}
+	if next < s.horizon {
+		s.e.At(next, s, sim.Event{Kind: opTrace, Arg: uint64(n.index)})
+	}
+	for i := range n.servers {
+		s.assess(&n.servers[i])
+	}
+}
+
+// freeze stops every service of a server where it is, or lets it go on.
+func (s *System) freeze(sv *server, stop bool) {
+	now := s.e.Now()
+	s.jobs.all(func(j *job) {
+		if j.state != jobServing || j.server != sv {
+			return
+		}
+		if stop {
+			s.e.Cancel(j.timer)
+			j.left = j.due.Sub(now)
+			j.worked -= j.left
+			return
+		}
+		s.serve(j, j.left)
+	})
+}
+
+// crash loses every call of a server.
+func (s *System) crash(sv *server) {
+	s.jobs.all(func(j *job) {
+		if j.server != sv || j.state == jobSent || j.state == jobReturning || j.state == jobFree {
+			return
+		}
+		s.stop(j)
+		if sv.now.silent {
+			s.lose(j)
+		} else {
+			s.turnAway(j, policies.ErrReset)
+		}
+	})
+}

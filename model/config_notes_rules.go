@@ -1,0 +1,177 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/stormglass/stormglass/policies"
+)
+
+func (n *notes) ofNode(i int) {
+	node := &n.config.Nodes[i]
+	thing := nodeThing(node.Name)
+	if !n.above[i].reached {
+		n.add(thing, "no client's requests reach it")
+	}
+	if node.Dedup && !node.Writes {
+		n.add(thing, "recognises requests without writes: there is no effect to be had twice")
+	}
+	if node.Queue.DropExpired && n.above[i].reached && !n.above[i].told {
+		n.add(thing, "drops expired calls, but no caller tells it a deadline")
+	}
+	if most, bounded := node.room(); bounded && node.Shed.InFlight >= most {
+		n.add(thing, "sheds above %d in flight, but no more than %d fit its workers and its queue", node.Shed.InFlight, most)
+	}
+	for j := range node.Faults {
+		f := &node.Faults[j]
+		what := fmt.Sprintf("%s: fault %d (%s)", thing, j+1, f.Kind)
+		if f.Start >= n.config.Horizon {
+			n.add(what, "starts at %v, not before the horizon %v", f.Start, n.config.Horizon)
+		}
+		if f.Effect && !node.Writes {
+			n.add(what, "has the effect of a good call, but the node writes nothing")
+		}
+	}
+	n.ofSteps(thing, node.Steps, n.above[i])
+}
+
+// room is the most calls that a server takes in, if that is known.
+func (node *Node) room() (int, bool) {
+	if !node.Queue.Limit.Known || node.Async || node.Workers > math.MaxInt-node.Queue.Limit.Value {
+		return 0, false
+	}
+	return node.Workers + node.Queue.Limit.Value, true
+}
+
+func (n *notes) ofClient(i int) {
+	c := &n.config.Clients[i]
+	thing := clientThing(c.Name)
+	if c.closed() && c.Instances > c.Loop.Clients {
+		n.add(thing, "%d instances for %d clients: some have none", c.Instances, c.Loop.Clients)
+	}
+	if c.Start >= n.config.Horizon {
+		n.add(thing, "starts at %v, not before the horizon %v", c.Start, n.config.Horizon)
+	}
+	n.ofSteps(thing, c.Steps, above{reached: true})
+}
+
+func (n *notes) ofSteps(thing string, steps []Step, from above) {
+	for i := range steps {
+		if s := &steps[i]; s.Need == 1 && len(s.Calls) == 1 && s.Calls[0].Times <= 1 {
+			n.add(thing, "step %d: needs 1 of 1 call, which is all", i+1)
+		}
+	}
+	eachCall(thing, steps, func(where string, c *Call) {
+		to := n.config.Nodes[n.node[c.To]]
+		if c.Balance != "" && max(to.Replicas, 1) == 1 {
+			n.add(where, "balance %s over 1 replica: there is nothing to choose", c.Balance)
+		}
+		n.ofLayers(where, c, from)
+	})
+}
+
+func (n *notes) ofLayers(where string, c *Call, from above) {
+	timeouts := 0
+	least := n.leastOfCall(c)
+	n.descend(where, c, from, func(place string, l *Layer, outside above) {
+		switch {
+		case l.Timeout > 0:
+			timeouts++
+			n.ofTimeout(place, l.Timeout, outside, least)
+		case l.Retry != nil:
+			n.ofRetry(place, l.Retry, outside)
+		case l.Breaker != nil:
+			for _, note := range l.Breaker.Rule.Notes() {
+				n.add(place, "breaker: %s", note)
+			}
+		}
+	})
+	n.retryDeadlines(where, c)
+	if c.PropagateDeadline && timeouts == 0 && !from.told && from.reached {
+		n.add(where, "tells the node a deadline, but there is none to tell")
+	}
+}
+
+func (n *notes) ofTimeout(place string, timeout time.Duration, outside above, least time.Duration) {
+	if timeout <= least {
+		n.add(place, "timeout %v, but no call is answered well in less than %v", timeout, least)
+	}
+	if outside.waiter != "" && timeout >= outside.wait {
+		n.add(place, "timeout %v is not shorter than the %v around it (%s), which ends first", timeout, outside.wait, outside.waiter)
+	}
+}
+
+func (n *notes) ofRetry(place string, r *RetryLayer, outside above) {
+	for _, note := range r.Notes() {
+		n.add(place, "retry: %s", note)
+	}
+	if r.Attempts == 1 {
+		if r.Budget != nil {
+			n.add(place, "retry: a budget beside 1 attempt: there is no retry to grant")
+		}
+		return
+	}
+	if wait, known := firstWait(r.Backoff); known && wait > 0 {
+		if outside.waiter != "" && wait >= outside.wait {
+			n.add(place, "retry: the first wait is at least %v, so that the %v around it (%s) is over before any retry", wait, outside.wait, outside.waiter)
+		}
+		if r.Deadline > 0 && wait >= r.Deadline {
+			n.add(place, "retry: the first wait is at least %v, so that the deadline %v is over before any retry", wait, r.Deadline)
+		}
+	}
+	if len(outside.retries) > 0 {
+		all := append(outside.retries[:len(outside.retries):len(outside.retries)], retryPlace{r.Attempts, place})
+		var list []string
+		for _, o := range outside.retries {
+			list = append(list, fmt.Sprintf("%s of %s", attemptsText(o.attempts), o.where))
+		}
+		n.add(place, "retry: %s inside the %s: up to %s for each request", attemptsText(r.Attempts),
+			strings.Join(list, " and the "), productText(product(all)))
+	}
+}
+
+// firstWait is the shortest wait before a first retry.
+func firstWait(c policies.BackoffConfig) (time.Duration, bool) {
+	b, err := policies.NewBackoff(c)
+	if err != nil {
+		return 0, false
+	}
+	return b.Delay(1, 0, 0), true
+}
+
+// retryDeadlines compares a retry's deadline with the timeouts of its attempts.
+func (n *notes) retryDeadlines(where string, c *Call) {
+	for _, s := range []struct {
+		name  string
+		stack Stack
+	}{{"stack", c.Stack}, {"sidecar", c.Sidecar}} {
+		for i := range s.stack {
+			r := s.stack[i].Retry
+			if r == nil || r.Deadline == 0 || r.Attempts == 1 {
+				continue
+			}
+			for _, l := range s.stack[i+1:] {
+				if l.Timeout >= r.Deadline {
+					n.add(fmt.Sprintf("%s, %s layer %d", where, s.name, i+1),
+						"retry: an attempt that runs into the timeout %v inside is never repeated before the deadline %v", l.Timeout, r.Deadline)
+				}
+			}
+		}
+	}
+}
+
+func attemptsText(attempts int) string {
+	if attempts == Unlimited {
+		return "unlimited attempts"
+	}
+	return fmt.Sprintf("%d attempts", attempts)
+}
+
+func productText(p float64) string {
+	if math.IsInf(p, 1) {
+		return "unlimited attempts"
+	}
+	return fmt.Sprintf("%.10g attempts", p)
+}

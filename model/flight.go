@@ -1,0 +1,365 @@
+package model
+
+import (
+	"github.com/stormglass/stormglass/policies"
+	"github.com/stormglass/stormglass/sim"
+)
+
+// The way of a flight through the layers of its hop: down to the node, and up
+// again with a code, noError if all went well.
+
+const (
+	codeCount = 600
+	noError   = policies.ErrorCode(codeCount)
+)
+
+// errorOf holds each code as an error, since to make one allocates.
+var errorOf [codeCount + 1]error
+
+func init() {
+	for c := range policies.ErrorCode(codeCount) {
+		errorOf[c] = c
+	}
+}
+
+// descend mixes a number into a path; see sim.Draws.
+func descend(path, x uint64) uint64 { return (path + x + 1) * 0x9E3779B97F4A7C15 }
+
+// launch makes one call of a job.
+func (s *System) launch(j *job, h *hop, copy int) {
+	f := h.flights.get()
+	f.job, f.child, f.tries, f.depth = j, nil, 0, 0
+	f.instance = j.instance
+	f.path = descend(j.path, h.local+uint64(copy)<<16)
+	f.deadline = j.deadline
+	f.prev, f.next = nil, j.flights
+	if j.flights != nil {
+		j.flights.prev = f
+	}
+	j.flights = f
+	h.ledger.Calls++
+	if f.deadline < sim.MaxTime {
+		if f.deadline <= s.e.Now() {
+			h.ledger.TimedOut++
+			s.landed(f, policies.ErrTimeout)
+			return
+		}
+		f.timer = s.e.At(f.deadline, s, sim.Event{Kind: opDeadline | uint32(h.index)<<opBits, Arg: uint64(f.place)})
+	}
+	s.down(f, 0)
+}
+
+// down takes a flight through the layers from i on, and on to the node if no
+// layer refuses it.
+func (s *System) down(f *flight, i int) {
+	h := f.hop
+	now := s.e.Now()
+	for ; i < len(h.layers); i++ {
+		l, sl := &h.layers[i], &f.slots[i]
+		sl.start = now
+		switch l.kind {
+		case timeoutLayer:
+			sl.timer = l.lane.After(s, sim.Event{
+				Kind: opTimeout | uint32(h.index)<<opBits, Arg: uint64(f.place) | uint64(i)<<32})
+		case retryLayer:
+			sl.attempts, sl.waited = 1, 0
+			l.retries[l.instance(f.instance)].Start()
+		case breakerLayer:
+			at := l.instance(f.instance)
+			p, ok := l.breakers[at].Allow()
+			if !ok {
+				h.ledger.Refused++
+				s.up(f, i, policies.ErrBreakerOpen, true)
+				return
+			}
+			if l.alarmed {
+				l.alarms[at].Set(s.e)
+			}
+			sl.permit = p
+		case limitLayer:
+			lim := l.limits[l.instance(f.instance)]
+			if lim.used >= lim.most {
+				h.ledger.Limited++
+				s.up(f, i, policies.ErrLimit, true)
+				return
+			}
+			lim.used++
+		}
+	}
+	f.depth = int32(len(h.layers))
+	s.send(f)
+}
+
+// answered takes the answer to the present attempt up.
+func (s *System) answered(f *flight, code policies.ErrorCode) {
+	f.child = nil
+	f.ended()
+	s.up(f, len(f.hop.layers), code, false)
+}
+
+// up takes an outcome out of the layers below i. Refused says that nothing
+// was sent.
+func (s *System) up(f *flight, i int, code policies.ErrorCode, refused bool) {
+	h := f.hop
+	now := s.e.Now()
+	for {
+		if i == h.side && code != noError {
+			code = answerCode(code)
+		}
+		if i == 0 {
+			break
+		}
+		i--
+		l, sl := &h.layers[i], &f.slots[i]
+		switch l.kind {
+		case timeoutLayer:
+			s.e.Cancel(sl.timer)
+		case retryLayer:
+			d := s.decide(f, l, sl, code)
+			if !d.Retry {
+				continue
+			}
+			f.depth = int32(i + 1)
+			if d.Delay == 0 && !refused {
+				l.retries[l.instance(f.instance)].WaitDone()
+				s.down(f, i+1)
+				return
+			}
+			sl.waiting = true
+			ev := sim.Event{Kind: opRetry | uint32(h.index)<<opBits, Arg: uint64(f.place) | uint64(i)<<32}
+			if d.Delay == 0 {
+				sl.timer = s.instant.After(s, ev) // so that a loop of refusals is seen
+			} else {
+				sl.timer = s.e.After(d.Delay, s, ev)
+			}
+			return
+		case breakerLayer:
+			at := l.instance(f.instance)
+			l.breakers[at].Record(sl.permit, policies.Outcome{Latency: now.Sub(sl.start), Err: errorOf[code]})
+		case limitLayer:
+			l.limits[l.instance(f.instance)].used--
+		}
+	}
+	s.landed(f, code)
+}
+
+// decide asks a retry layer what follows an outcome, and counts the answer.
+func (s *System) decide(f *flight, l *layer, sl *slot, code policies.ErrorCode) policies.Decision {
+	h := f.hop
+	a := policies.Attempt{
+		Number:  int(sl.attempts),
+		Elapsed: s.e.Now().Sub(sl.start),
+		Waited:  sl.waited,
+		Outcome: policies.Outcome{Latency: s.e.Now().Sub(sl.start), Err: errorOf[code]},
+	}
+	if l.jitters && code != noError {
+		a.U = h.jitter.Float64(f.job.request.key, descend(f.path, uint64(f.tries)<<8|uint64(sl.attempts)))
+	}
+	d := l.retries[l.instance(f.instance)].Decide(a)
+	switch {
+	case d.Retry:
+		sl.attempts++
+		sl.waited = d.Delay
+		h.ledger.Retries++
+	case d.Reason == policies.NotNeeded:
+		if sl.attempts > 1 {
+			h.ledger.RetriesSucceeded++
+		}
+	case d.Reason == policies.BudgetSpent:
+		h.ledger.Denied++
+	case d.Reason == policies.AttemptsSpent:
+		h.ledger.Spent++
+	case d.Reason == policies.NotRetryable:
+		h.ledger.NotRetryable++
+	case d.Reason == policies.DeadlineReached:
+		h.ledger.Late++
+	}
+	return d
+}
+
+// retry goes on after the wait of the retry layer i.
+func (s *System) retry(f *flight, i int) {
+	l, sl := &f.hop.layers[i], &f.slots[i]
+	sl.waiting = false
+	l.retries[l.instance(f.instance)].WaitDone()
+	s.down(f, i+1)
+}
+
+// expire ends whatever is inside the timeout of layer i.
+func (s *System) expire(f *flight, i int) {
+	f.hop.ledger.TimedOut++
+	s.unwind(f, i+1, true)
+	s.up(f, i, policies.ErrTimeout, false)
+}
+
+// overdue ends a flight at the deadline that its caller was told.
+func (s *System) overdue(f *flight) {
+	f.hop.ledger.TimedOut++
+	s.unwind(f, 0, true)
+	s.landed(f, policies.ErrTimeout)
+}
+
+// unwind leaves all layers from the innermost to i, and the attempt under
+// way. What a breaker inside saw was a timeout, or nothing if the caller left.
+func (s *System) unwind(f *flight, i int, timeout bool) {
+	f.ended()
+	if j := f.child; j != nil {
+		f.child = nil
+		s.abandon(j)
+	}
+	now := s.e.Now()
+	for k := int(f.depth) - 1; k >= i; k-- {
+		l, sl := &f.hop.layers[k], &f.slots[k]
+		switch l.kind {
+		case timeoutLayer:
+			s.e.Cancel(sl.timer)
+		case retryLayer:
+			r := l.retries[l.instance(f.instance)]
+			if sl.waiting {
+				sl.waiting = false
+				s.e.Cancel(sl.timer)
+				r.WaitDone()
+			}
+			r.GiveUp(sl.attempts > 1)
+		case breakerLayer:
+			b := l.breakers[l.instance(f.instance)]
+			if timeout {
+				b.Record(sl.permit, policies.Outcome{Latency: now.Sub(sl.start), Err: errorOf[policies.ErrTimeout]})
+			} else {
+				b.Cancel(sl.permit)
+			}
+		case limitLayer:
+			l.limits[l.instance(f.instance)].used--
+		}
+	}
+	f.depth = int32(i)
+}
+
+// send makes an attempt: a job on its way to a replica of the node.
+func (s *System) send(f *flight) {
+	h := f.hop
+	n := h.to
+	j := s.jobs.get()
+	r := f.job.request
+	r.refs++
+	*j = job{place: j.place, state: jobSent, node: n, request: r, caller: f, hop: h,
+		path: descend(f.path, uint64(f.tries)), deadline: sim.MaxTime}
+	f.tries++
+	h.ledger.Attempts++
+	h.ledger.MostAttempts = max(h.ledger.MostAttempts, uint64(f.tries))
+	at := 0
+	if len(n.servers) > 1 {
+		at = h.choose(j)
+		h.out[at]++
+		f.replica = int32(at) + 1
+	}
+	j.server, j.instance = &n.servers[at], uint32(at)
+	if h.propagate {
+		j.deadline = f.patience()
+	}
+	f.child = j
+	if d := h.request.draw(&h.draws, r.key, j.path); d > 0 {
+		j.timer = s.e.After(d, s, sim.Event{Kind: opArrived, Arg: uint64(j.place)})
+	} else {
+		s.arrive(j)
+	}
+}
+
+// patience is the instant until which the caller waits at most.
+func (f *flight) patience() sim.Time {
+	t := f.deadline
+	for i := range f.slots {
+		if l := &f.hop.layers[i]; l.kind == timeoutLayer {
+			t = min(t, f.slots[i].start.Add(l.timeout))
+		}
+	}
+	return t
+}
+
+// ended counts the present attempt out of its replica.
+func (f *flight) ended() {
+	if f.replica > 0 {
+		f.hop.out[f.replica-1]--
+		f.replica = 0
+	}
+}
+
+// landed ends a flight and tells the job that made the call.
+func (s *System) landed(f *flight, code policies.ErrorCode) {
+	j := f.job
+	s.ground(f)
+	if code == noError {
+		f.hop.ledger.Succeeded++
+		j.need--
+	} else {
+		f.hop.ledger.Failed++
+		j.code = answerCode(code)
+		if j.node.client != nil {
+			j.code = code // a user sees what it is
+		}
+	}
+	j.pending--
+	if !j.starting {
+		s.proceed(j)
+	}
+}
+
+// ground takes a flight out of its job's list and frees it.
+func (s *System) ground(f *flight) {
+	if f.deadline < sim.MaxTime {
+		s.e.Cancel(f.timer)
+	}
+	if f.prev != nil {
+		f.prev.next = f.next
+	} else {
+		f.job.flights = f.next
+	}
+	if f.next != nil {
+		f.next.prev = f.prev
+	}
+	f.job, f.next, f.prev = nil, nil, nil
+	f.hop.flights.put(f.place)
+}
+
+// nextStep starts the calls of a job's next step, or ends it.
+func (s *System) nextStep(j *job) {
+	n := j.node
+	if int(j.step) == len(n.steps) {
+		s.finish(j)
+		return
+	}
+	st := &n.steps[j.step]
+	j.step++
+	j.need, j.pending = st.need, st.all
+	j.starting = true
+	for _, h := range st.hops {
+		for c := range h.times {
+			s.launch(j, h, c)
+		}
+	}
+	j.starting = false
+	s.proceed(j)
+}
+
+// proceed looks whether the step of a job is decided.
+func (s *System) proceed(j *job) {
+	switch {
+	case j.need == 0:
+		s.leaveAll(j)
+		s.nextStep(j)
+	case j.pending < j.need:
+		s.leaveAll(j)
+		j.failed = true
+		s.finish(j)
+	}
+}
+
+// leaveAll gives up every call that a job is still making.
+func (s *System) leaveAll(j *job) {
+	for j.flights != nil {
+		f := j.flights
+		s.unwind(f, 0, false)
+		f.hop.ledger.Left++
+		s.ground(f)
+	}
+}

@@ -1,0 +1,387 @@
+package model
+
+import (
+	"math"
+	"time"
+
+	"github.com/stormglass/stormglass/policies"
+	"github.com/stormglass/stormglass/sim"
+)
+
+// The life of a job at a node.
+
+const (
+	unavailable    = policies.ErrorCode(503)
+	gatewayTimeout = policies.ErrorCode(504)
+)
+
+// answerCode is the status with which a program answers its caller when its
+// own call has failed.
+func answerCode(c policies.ErrorCode) policies.ErrorCode {
+	switch {
+	case c >= 100:
+		return c
+	case c == policies.ErrTimeout:
+		return gatewayTimeout
+	case c == policies.ErrOther:
+		return 500
+	}
+	return unavailable
+}
+
+// arrive brings a job to its server.
+func (s *System) arrive(j *job) {
+	n, sv := j.node, j.server
+	j.state = jobQueued
+	j.arrived = s.e.Now()
+	j.request.arrived[n.index]++
+	n.ledger.Attempts++
+	sv.present++
+	s.present(n, 1)
+	now := &sv.now
+	switch {
+	case j.caller == nil && n.cancel:
+		s.leave(j)
+	case now.crashed && now.silent:
+		s.lose(j)
+	case now.crashed:
+		s.turnAway(j, policies.ErrConnect)
+	case len(now.fast) > 0 && j.fail(now.fast):
+		if j.effect {
+			s.effect(j)
+		}
+		s.depart(j)
+		s.reply(j, false)
+	case n.config.Shed.InFlight > 0 && sv.present > n.config.Shed.InFlight,
+		!sv.limit.take(j.arrived), !sv.shed.take(j.arrived):
+		s.turnAway(j, unavailable)
+	case sv.held < sv.workers && sv.head == nil && !now.stalled && !now.paused:
+		s.begin(j)
+	case sv.queued >= n.queueLimit:
+		s.turnAway(j, unavailable)
+	default:
+		sv.push(j)
+		n.queued++
+	}
+}
+
+// pump lets waiting jobs have the workers that are free.
+func (s *System) pump(sv *server) {
+	for sv.head != nil && sv.held < sv.workers && !sv.now.stalled && !sv.now.paused {
+		j := sv.head
+		if sv.node.lifo {
+			j = sv.tail
+		}
+		s.dequeue(j)
+		if sv.node.dropExpired && j.deadline <= s.e.Now() {
+			s.turnAway(j, gatewayTimeout)
+			continue
+		}
+		s.begin(j)
+	}
+}
+
+// begin gives a job a worker and starts its service.
+func (s *System) begin(j *job) {
+	n, sv := j.node, j.server
+	sv.held++
+	j.holds = true
+	j.began = s.e.Now()
+	n.ledger.Begun++
+	wait := j.began.Sub(j.arrived)
+	if wait > 0 {
+		n.ledger.Waited++
+		n.ledger.Wait += wait
+	}
+	if n.waits != nil {
+		record(n.waits, wait)
+	}
+	n.ledger.Held -= time.Duration(j.began)
+	sv.tick(j.began)
+	sv.serving++
+	n.serving++
+	n.ledger.MaxServing = max(n.ledger.MaxServing, n.serving)
+	if len(sv.now.errors) > 0 {
+		j.fail(sv.now.errors)
+	}
+	j.state = jobServing
+	law := &n.law
+	if n.traceLaw != nil {
+		law = n.traceLaw
+	}
+	d := law.draw(&n.service, j.request.key, j.path)
+	if per := n.config.ServicePerInFlight; per > 0 {
+		d = saturate(float64(d) + float64(per)*float64(sv.present-1))
+	}
+	if f := sv.now.slow / sv.now.speed; f != 1 {
+		d = saturate(float64(d) * f)
+	}
+	s.serve(j, d)
+}
+
+// saturate is nanoseconds for services: the longest is a quarter of the clock's range.
+func saturate(x float64) time.Duration { return min(nanoseconds(x), math.MaxInt64/4) }
+
+// serve lets a worker serve a job for d.
+func (s *System) serve(j *job, d time.Duration) {
+	now := s.e.Now()
+	j.due = now.Add(d)
+	j.worked += d
+	ev := sim.Event{Kind: opServed, Arg: uint64(j.place)}
+	switch law := &j.node.law; {
+	case d == 0:
+		j.timer = s.instant.After(s, ev)
+	case law.lane != nil && d == law.law.Mean:
+		j.timer = law.lane.After(s, ev)
+	default:
+		j.timer = s.e.At(j.due, s, ev)
+	}
+}
+
+// served ends the service of a job.
+func (s *System) served(j *job) {
+	n := j.node
+	s.unserve(j)
+	switch {
+	case j.failed || len(n.steps) == 0:
+		s.finish(j)
+	default:
+		j.state = jobCalling
+		if n.async {
+			s.release(j)
+			s.pump(j.server)
+		}
+		s.nextStep(j)
+	}
+}
+
+// unserve counts a job out of service.
+func (s *System) unserve(j *job) {
+	j.server.tick(s.e.Now())
+	j.server.serving--
+	j.node.serving--
+}
+
+// tick brings the time that the workers of a server were busy up to date.
+func (sv *server) tick(now sim.Time) {
+	if !sv.now.paused {
+		sv.node.ledger.Busy += time.Duration(sv.serving) * now.Sub(sv.servingAt)
+	}
+	sv.servingAt = now
+}
+
+// release frees the worker of a job.
+func (s *System) release(j *job) {
+	if j.holds {
+		j.holds = false
+		j.server.held--
+		j.node.ledger.Held += time.Duration(s.e.Now())
+	}
+}
+
+// finish ends a job: at a node the answer goes back, at a client the request
+// is over.
+func (s *System) finish(j *job) {
+	if j.node.client != nil {
+		s.requestDone(j)
+		return
+	}
+	if !j.failed || j.effect {
+		s.effect(j)
+	}
+	s.depart(j)
+	s.pump(j.server)
+	s.reply(j, true)
+}
+
+// effect counts what a job that was done well has done.
+func (s *System) effect(j *job) {
+	served := &j.request.served[j.hop.index]
+	again := *served >= j.hop.meant[j.request.client]
+	if *served < math.MaxUint32 {
+		*served++
+	}
+	c := j.node.config
+	if c.Writes && !(c.Dedup && again) {
+		j.node.ledger.Writes++
+		if again {
+			j.node.ledger.DuplicateWrites++
+		}
+	}
+}
+
+// depart takes a job off its server.
+func (s *System) depart(j *job) {
+	s.release(j)
+	j.server.present--
+	s.present(j.node, -1)
+	j.node.ledger.Sojourn += s.e.Now().Sub(j.arrived)
+}
+
+// reply sends the answer of a job on its way. It must not arrive directly
+// while the caller is still busy sending the job.
+func (s *System) reply(j *job, directly bool) {
+	j.state = jobReturning
+	if j.caller == nil {
+		s.deliver(j)
+		return
+	}
+	d := j.hop.response.draw(&j.hop.draws, j.request.key, ^j.path)
+	ev := sim.Event{Kind: opReturned, Arg: uint64(j.place)}
+	switch {
+	case d > 0:
+		j.timer = s.e.After(d, s, ev)
+	case directly:
+		s.deliver(j)
+	default:
+		j.timer = s.instant.After(s, ev)
+	}
+}
+
+// deliver hands the answer to the caller, if there still is one.
+func (s *System) deliver(j *job) {
+	f := j.caller
+	code := j.code
+	failed := j.failed
+	s.settle(j)
+	s.free(j)
+	if f == nil {
+		return
+	}
+	if !failed {
+		code = noError
+	}
+	s.answered(f, code)
+}
+
+// settle counts a job that has ended in its category.
+func (s *System) settle(j *job) {
+	if j.counted {
+		return
+	}
+	j.counted = true
+	l := &j.node.ledger
+	switch {
+	case j.caller == nil:
+		l.Abandoned++
+	case j.failed:
+		l.Failed++
+	default:
+		l.Succeeded++
+	}
+	s.account(j)
+}
+
+// account counts the service done for a job that has ended.
+func (s *System) account(j *job) {
+	l := &j.node.ledger
+	switch {
+	case j.forsaken():
+		l.AbandonedWork += j.worked
+	case j.failed:
+		l.RejectedWork += j.worked
+	case j.request.served[j.hop.index] > j.hop.meant[j.request.client]:
+		l.Duplicate += j.worked
+	default:
+		l.Useful += j.worked
+	}
+}
+
+// forsaken reports whether nobody waits for a job any more: its caller has
+// gone, or the caller's own.
+func (j *job) forsaken() bool {
+	for ; j.node.client == nil; j = j.caller.job {
+		if j.caller == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// turnAway ends a job without further ado and tells the caller.
+func (s *System) turnAway(j *job, code policies.ErrorCode) {
+	j.failed, j.code, j.counted = true, code, true
+	j.node.ledger.Rejected++
+	s.depart(j)
+	s.account(j)
+	s.reply(j, false)
+}
+
+// lose ends a job of which the caller hears nothing.
+func (s *System) lose(j *job) {
+	j.node.ledger.Rejected++
+	j.counted, j.failed = true, true
+	s.depart(j)
+	s.account(j)
+	s.forget(j)
+	s.free(j)
+}
+
+// forget parts a job from its caller, who waits on.
+func (s *System) forget(j *job) {
+	if f := j.caller; f != nil {
+		f.child = nil
+		j.caller = nil
+	}
+}
+
+// abandon is told that the caller of a job has gone.
+func (s *System) abandon(j *job) {
+	j.caller = nil
+	switch {
+	case j.state == jobReturning:
+		s.e.Cancel(j.timer)
+		s.settle(j)
+		s.free(j)
+	case j.node.cancel && j.state != jobSent:
+		s.stop(j)
+		s.leave(j)
+		s.pump(j.server)
+	}
+}
+
+// stop takes a job out of whatever it is in.
+func (s *System) stop(j *job) {
+	switch j.state {
+	case jobQueued:
+		if j.server.holdsQueued(j) {
+			s.dequeue(j)
+		}
+	case jobServing:
+		if !j.server.now.paused {
+			s.e.Cancel(j.timer)
+			j.worked -= j.due.Sub(s.e.Now())
+		}
+		s.unserve(j)
+	case jobCalling:
+		s.leaveAll(j)
+	}
+}
+
+// leave ends a job whose caller has gone.
+func (s *System) leave(j *job) {
+	s.depart(j)
+	s.settle(j)
+	s.free(j)
+}
+
+func (s *System) free(j *job) {
+	r := j.request
+	j.state, j.caller, j.request = jobFree, nil, nil
+	s.jobs.put(j.place)
+	s.dropRequest(r)
+}
+
+func (s *System) dequeue(j *job) {
+	j.server.remove(j)
+	j.node.queued--
+}
+
+// present counts the calls at a node.
+func (s *System) present(n *node, change int) {
+	now := s.e.Now()
+	n.ledger.PresentTime += time.Duration(n.present) * now.Sub(n.presentAt)
+	n.presentAt = now
+	n.present += uint64(change)
+	n.ledger.MaxPresent = max(n.ledger.MaxPresent, n.present)
+}
