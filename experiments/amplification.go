@@ -167,7 +167,7 @@ func (known chainAnswers) amplification(c Cell, metric string, reps int) (float6
 	case "success_ratio":
 		return (1 - c.Float("failure_ratio")) * ratio, ok
 	case "calls_count":
-		return c.Float("requests") * ratio, ok
+		return c.Float("requests") + retries, ok
 	}
 	return 0, false
 }
@@ -219,4 +219,3 @@ func amplificationBounds(_ context.Context, r *Result) ([]*table.Table, error) {
 	}
 	return []*table.Table{t}, nil
 }
-

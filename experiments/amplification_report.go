@@ -3,7 +3,6 @@ package experiments
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/stormglass/stormglass/table"
@@ -16,48 +15,21 @@ const maxDetailed = 24
 // the cells that the article has, or all if they are few.
 func reportAmplification(r *Result) []table.Text {
 	var texts []table.Text
-	var others []string
-	for _, c := range r.Plan.Cells {
-		if o := r.Plan.varying(c, "failure_ratio", "policy"); !slices.Contains(others, o) {
-			others = append(others, o)
-		}
-	}
-	for _, o := range others {
+	x := newCross(r.Plan, "failure_ratio", "policy")
+	for _, o := range x.others {
 		texts = append(texts,
-			crossText(r, "Attempts per request", o, "amplification_ratio", 1, 3),
-			crossText(r, "Requests answered well, %", o, "success_ratio", 100, 1))
+			x.text("Attempts per request: means of "+r.replications(), o, []crossRow{
+				{"", func(i int) string { return fixed(r.Stat(i, "amplification_ratio").Mean, 3) }},
+			}),
+			x.text("Requests answered well, %", o, []crossRow{
+				{"", func(i int) string { return fixed(100*r.Stat(i, "success_ratio").Mean, 1) }},
+			}))
 	}
 	texts[len(texts)-1].Notes = bindingNotes(r.Plan)
 	if d := amplificationCells(r); len(d.Rows) > 0 {
 		texts = append(texts, d)
 	}
 	return texts
-}
-
-// crossText is a table of means, failure ratio by policy, of the cells whose
-// other factors read as given.
-func crossText(r *Result, what, others, metric string, factor float64, decimals int) table.Text {
-	t := table.Text{
-		Caption: fmt.Sprintf("%s: means of %s%s", what, r.replications(), others),
-		Header:  []string{"failure ratio"},
-		Left:    1,
-	}
-	policies := r.Plan.level("policy")
-	for _, p := range policies {
-		t.Header = append(t.Header, mustParseRetry(p).String())
-	}
-	for _, failure := range r.Plan.level("failure_ratio") {
-		row := []string{failure}
-		for _, p := range policies {
-			for i, c := range r.Plan.Cells {
-				if c.Text("failure_ratio") == failure && c.Text("policy") == p && r.Plan.varying(c, "failure_ratio", "policy") == others {
-					row = append(row, fixed(factor*r.Stat(i, metric).Mean, decimals))
-				}
-			}
-		}
-		t.Append(row...)
-	}
-	return t
 }
 
 // amplificationCells sets means beside closed forms and the article.

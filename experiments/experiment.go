@@ -104,6 +104,21 @@ func All() []*Experiment {
 		detectionDelay(),
 		slowCalls(),
 		windowGrid(),
+		amplification(),
+		amplificationTimeline(),
+		amplificationLayers(),
+		budgetInstances(),
+		meshRetries(),
+		meshChain(),
+		meshRetryCap(),
+		meshWrites(),
+		meshTimeouts(),
+		doubleRetry(),
+		cancellation(),
+		contention(),
+		backoffExperiment(),
+		budgetBreaker(),
+		metastable(),
 	}
 }
 

@@ -204,14 +204,14 @@ func (s retrySpec) String() string {
 		return "unlimited " + strconv.Itoa(s.attempts)
 	}
 	if s.bucket() {
+		if b.Tokens.Credit == policies.CreditSuccess {
+			text += " per success"
+		}
 		if b.Tokens.Cap != defaultTokens {
 			text += ", cap " + strconv.Itoa(b.Tokens.Cap)
 		}
 		if b.Tokens.Initial > 0 {
 			text += ", full"
-		}
-		if b.Tokens.Credit == policies.CreditSuccess {
-			text += " per success"
 		}
 		if b.Kind == policies.BudgetFloatTokens {
 			text += ", float"

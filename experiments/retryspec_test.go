@@ -18,7 +18,7 @@ func TestRetryPoliciesAsWritten(t *testing.T) {
 		{"budget-0.1", "budget-0.1", "budget 0.1 %"},
 		{"budget-0.0000001", "budget-0.0000001", "budget 0.0000001 %"},
 		{"budget-10-float", "budget-10-float", "budget 10 %, float"},
-		{"budget-20-success-full-cap-100-attempts-4", "budget-20-attempts-4-cap-100-full-success", "budget 20 %, cap 100, full per success, 4 attempts"},
+		{"budget-20-success-full-cap-100-attempts-4", "budget-20-attempts-4-cap-100-full-success", "budget 20 % per success, cap 100, full, 4 attempts"},
 		{"share-20-floor-3", "share-20-floor-3", "share 20 %, at least 3"},
 		{"share-20-attempts-2-floor-3", "!no floor", ""},
 		{"cap-3-attempts-2", "cap-3-attempts-2", "cap 3, 2 attempts"},

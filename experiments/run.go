@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/stormglass/stormglass/sim"
 )
 
 // A Result holds the measured values of a plan.
@@ -122,4 +124,18 @@ func (r *Result) metric(name string) int {
 		}
 	}
 	panic(fmt.Sprintf("experiments: %s has no metric %q", r.Plan.Experiment.Name, name))
+}
+
+// runUntil is e.RunUntil with a look at the context now and then.
+func runUntil(ctx context.Context, e *sim.Engine, end sim.Time) error {
+	for n := 1; ; n++ {
+		if t, ok := e.Next(); !ok || t >= end {
+			e.RunUntil(end)
+			return ctx.Err()
+		}
+		e.Step()
+		if n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
 }

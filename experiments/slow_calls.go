@@ -59,97 +59,82 @@ func checkSlowCalls(c Cell) error {
 	return nil
 }
 
-// A slowRun is one replication of one cell of slow-calls.
+// A slowRun is one replication of one cell of slow-calls, so far.
 type slowRun struct {
-	openedAt   float64 // s; +Inf if never
-	calls      int
-	threadTime time.Duration
-	refused    uint64
+	openedAt float64 // s; +Inf if never
+	calls    uint64  // sent from the change on
+	refused  uint64
+	inFlight uint64
+}
+
+// slowCallsSystem is the system of a cell: threads in a closed loop that call a
+// server which turns slow.
+func slowCallsSystem(c Cell, breaker policies.BreakerConfig) model.Config {
+	fast, slow := seconds(c.Float("fast_s")), seconds(c.Float("slow_s"))
+	change := seconds(c.Float("slow_from_s"))
+	return model.Config{
+		Horizon: change + time.Duration(c.Float("rounds"))*slow,
+		Nodes: []model.Node{{
+			Name: "server", Workers: model.Unlimited, Service: model.Law{Mean: slow},
+			Trace: []model.Segment{{Node: "server", End: max(1, change), Condition: model.Condition{LatencyP50: model.Known(fast), LatencyP90: model.Known(fast)}}},
+		}},
+		Clients: []model.Client{{
+			Name: "threads", Loop: model.ClosedLoop{Clients: int(c.Float("threads"))}, Spread: fast, FailurePause: fast,
+			Steps: []model.Step{{Calls: []model.Call{{To: "server", Stack: model.Stack{{Breaker: &model.BreakerLayer{BreakerConfig: breaker}}}}}}},
+		}},
+	}
 }
 
 // runSlowCalls runs one cell. Observe, if not nil, is called at the given
 // instants.
-func runSlowCalls(ctx context.Context, j Job, c Cell, every time.Duration, observe func(t sim.Time, h *model.Hop, r *slowRun)) (slowRun, error) {
-	e := sim.New()
+func runSlowCalls(ctx context.Context, j Job, c Cell, every time.Duration, observe func(t sim.Time, r *slowRun)) (slowRun, error) {
 	r := slowRun{openedAt: math.Inf(1)}
 	spec := c.policy()
-	breaker, err := policies.NewBreaker(policies.BreakerConfig{
+	var s *model.System
+	config := slowCallsSystem(c, policies.BreakerConfig{
 		Rule:         spec.rule,
 		OpenFor:      seconds(c.Float("open_s")),
 		Probes:       int(c.Float("probes")),
 		HalfOpen:     policies.CollectAll,
 		InFlightSlow: spec.inFlight,
-		Unshared:     true,
 		OnChange: func(ch policies.Change) {
 			if ch.To == policies.Open {
-				r.openedAt = min(r.openedAt, e.Now().Seconds())
+				r.openedAt = min(r.openedAt, s.Now().Seconds())
 			}
 		},
-	}, e.Clock())
+	})
+	s, err := model.New(config, j.Seed, j.Replication)
 	if err != nil {
 		return r, err
 	}
-	fast, slow := seconds(c.Float("fast_s")), seconds(c.Float("slow_s"))
-	change := sim.Time(seconds(c.Float("slow_from_s")))
-	until := change.Add(time.Duration(c.Float("rounds")) * slow)
-	alarm := model.Alarm{Of: breaker}
-	hop := &model.Hop{
-		Guard: breaker,
-		Callee: func(_ uint64, t sim.Time) model.Answer {
-			if t < change {
-				return model.Answer{Latency: fast}
-			}
-			r.calls++
-			r.threadTime += slow
-			return model.Answer{Latency: slow}
-		},
-		OnSend: func(sim.Time, uint64) { alarm.Set(e) },
-	}
-	start := j.Draws("start")
-	loop := model.ClosedDriver{
-		Loop:         model.ClosedLoop{Clients: int(c.Float("threads"))},
-		Hop:          hop,
-		Start:        func(i uint64) sim.Time { return sim.Time(start.Float64(i, 0) * float64(fast)) },
-		Until:        until,
-		RefusedPause: fast,
-	}
-	if err := loop.Begin(e); err != nil {
+	change, end := sim.Time(seconds(c.Float("slow_from_s"))), sim.Time(config.Horizon)
+	if err := s.RunUntil(ctx, change); err != nil {
 		return r, err
 	}
-	for t := sim.Time(0); t < until; {
-		next := min(until, t.Add(every))
-		if err := runUntil(ctx, e, next); err != nil {
+	before := s.Ledger().Node("server").Attempts
+	for t := sim.Time(0); t < end; {
+		t = min(end, t.Add(every))
+		if err := s.RunUntil(ctx, t); err != nil {
 			return r, err
 		}
-		r.refused = hop.Refused
+		l := s.Ledger()
+		r.calls = l.Node("server").Attempts - min(before, l.Node("server").Attempts)
+		r.refused = l.Call("threads", "server").Refused
+		r.inFlight = l.Node("server").InFlight
 		if observe != nil {
-			observe(next, hop, &r)
+			observe(t, &r)
 		}
-		t = next
 	}
 	return r, nil
 }
 
-// runUntil is e.RunUntil with a look at the context now and then.
-func runUntil(ctx context.Context, e *sim.Engine, end sim.Time) error {
-	for n := 1; ; n++ {
-		if t, ok := e.Next(); !ok || t >= end {
-			e.RunUntil(end)
-			return ctx.Err()
-		}
-		e.Step()
-		if n%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-}
-
 func measureSlowCalls(ctx context.Context, j Job) ([][]float64, error) {
-	r, err := runSlowCalls(ctx, j, j.Cells[0], time.Hour, nil)
+	c := j.Cells[0]
+	r, err := runSlowCalls(ctx, j, c, maxSeconds*time.Second, nil)
 	if err != nil {
 		return nil, err
 	}
-	return [][]float64{{r.openedAt, float64(r.calls), r.threadTime.Seconds(), float64(r.refused)}}, nil
+	return [][]float64{{r.openedAt, float64(r.calls), float64(r.calls) * c.Float("slow_s"), float64(r.refused)}}, nil
 }
 
 // slowCallsTimeline samples replication 0 of every cell 400 times.
@@ -163,8 +148,8 @@ func slowCallsTimeline(ctx context.Context, r *Result) ([]*table.Table, error) {
 	})
 	for i, c := range p.Cells {
 		end := c.Float("slow_from_s") + c.Float("rounds")*c.Float("slow_s")
-		_, err := runSlowCalls(ctx, p.Job(i, 0), c, max(1, seconds(end/400)), func(at sim.Time, h *model.Hop, r *slowRun) {
-			t.Append(append(p.keyCells(i), "0"), at.Seconds(), float64(h.InFlight()), float64(r.calls), float64(r.refused))
+		_, err := runSlowCalls(ctx, p.Job(i, 0), c, max(1, seconds(end/400)), func(at sim.Time, r *slowRun) {
+			t.Append(append(p.keyCells(i), "0"), at.Seconds(), float64(r.inFlight), float64(r.calls), float64(r.refused))
 		})
 		if err != nil {
 			return nil, err

@@ -28,6 +28,14 @@ var verifyRuns = []struct {
 	{detectionDelay, Options{}},
 	{falseTrips, Options{Reps: 400, Set: map[string]string{"mode": "observe"}}},
 	{slowCalls, Options{Reps: 30}},
+	{amplification, Options{Reps: 200, Set: map[string]string{"failure_ratio": "0.05,0.2,0.5,1"}}},
+	{amplificationTimeline, Options{}},
+	{amplificationLayers, Options{}},
+	{meshRetries, Options{Set: map[string]string{"failure_ratio": "0.5,1"}}},
+	{meshChain, Options{}},
+	{meshRetryCap, Options{Reps: 20, Set: map[string]string{"clients": "20"}}},
+	{meshWrites, Options{}},
+	{meshTimeouts, Options{Set: map[string]string{"cancel": "off"}}},
 }
 
 // Verify measures every row of expected.csv whose experiment is built, in the

@@ -179,7 +179,7 @@ func (w *breakerWatch) Watch(b *model.Batch) {
 		}
 		o := policies.Outcome{}
 		if failed {
-			o.Err = model.ErrFailed
+			o.Err = policies.ErrOther
 		}
 		if b.Latency != nil {
 			o.Latency = b.Latency[i]

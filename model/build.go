@@ -19,7 +19,6 @@ func New(c Config, seed, replication uint64) (*System, error) {
 	s := &System{config: c, e: sim.New(), seed: seed, replication: replication,
 		horizon: sim.Time(c.Horizon), warmup: sim.Time(c.Warmup), serving: len(c.Nodes)}
 	s.instant = s.e.Lane(0)
-	s.ctx = nil
 	s.jobs.fresh = func(place uint32, j *job) { j.place = place }
 	s.requests.fresh = func(place uint32, r *request) {
 		*r = request{place: place, served: make([]uint32, len(s.hops)), arrived: make([]uint32, s.serving)}
@@ -73,6 +72,7 @@ func (s *System) buildNode(n *node, c *Node, index int) {
 		servers: make([]server, max(1, c.Replicas)), queueLimit: c.Queue.Limit.Or(math.MaxInt),
 		lifo: c.Queue.Order == LIFO, dropExpired: c.Queue.DropExpired, cancel: c.Cancel, async: c.Async}
 	n.ledger.Name = c.Name
+	n.script = script{answers: c.Script, repeat: c.Repeat}
 	if c.Waits {
 		n.waits = newHistogram()
 	}

@@ -40,6 +40,9 @@ func mustRun(t testing.TB, c model.Config, replication uint64) *model.System {
 	return s
 }
 
+// theEnd is beyond every horizon.
+const theEnd = time.Duration(math.MaxInt64)
+
 func mustReach(t testing.TB, s *model.System, at time.Duration) *model.Ledger {
 	t.Helper()
 	if err := s.RunUntil(context.Background(), sim.Time(at)); err != nil {
@@ -136,7 +139,7 @@ func TestCaseChainHangingProbes(t *testing.T) {
 		}
 		wantCount(t, c.name+": calls before the opening", l.Node("B").Attempts, 504, 506)
 
-		l = mustReach(t, s, 0)
+		l = mustReach(t, s, theEnd)
 		wantCount(t, c.name+": requests", l.Client("client").Requests, 20_001, 20_001)
 		wantCount(t, c.name+": calls", l.Node("B").Attempts, c.lo, c.hi)
 		wantCount(t, c.name+": openings", l.Call("A", "B").Openings, 9, 10) // the 9th probe may be under way
@@ -167,7 +170,7 @@ func TestCaseChainOrderOfLayers(t *testing.T) {
 		wantCount(t, c.name+": openings", l.Call("A", "B").Openings, 1, 1)
 		wantCount(t, c.name+": requests until then", l.Client("client").Requests, c.requests, c.requests)
 		wantCount(t, c.name+": calls until then", l.Node("B").Attempts, c.calls, c.calls)
-		l = mustReach(t, s, 0)
+		l = mustReach(t, s, theEnd)
 		wantCount(t, c.name+": calls in the end", l.Node("B").Attempts, c.calls, c.calls)
 		wantCount(t, c.name+": refused", l.Call("A", "B").Refused, c.refused, c.refused)
 		if got := l.Client("client"); got.Failed != 20 || got.ByCode[policies.ErrBreakerOpen]+got.ByCode[503] != 20 {

@@ -36,8 +36,7 @@ func (s *System) start(c *client, loop uint32) {
 	}
 	r := s.requests.get()
 	at := uint32(c.node.index - s.serving)
-	*r = request{place: r.place, refs: 1, client: at, loop: loop, number: c.ledger.Requests, start: s.e.Now(),
-		served: r.served, arrived: r.arrived}
+	r.refs, r.client, r.loop, r.number, r.start = 1, at, loop, c.ledger.Requests, s.e.Now()
 	r.key = r.number*uint64(len(s.clients)) + uint64(at)
 	if c.rounds != nil {
 		// The luck of a client does not depend on how the others fare.
@@ -49,7 +48,8 @@ func (s *System) start(c *client, loop uint32) {
 	c.ledger.Requests++
 	c.inFlight++
 	j := s.jobs.get()
-	*j = job{place: j.place, state: jobCalling, node: c.node, request: r, deadline: sim.MaxTime}
+	j.reset()
+	j.state, j.node, j.request, j.caller, j.server, j.instance = jobCalling, c.node, r, nil, nil, 0
 	if n := uint64(max(1, c.config.Instances)); n > 1 {
 		if c.rounds != nil {
 			j.instance = uint32(uint64(loop) % n)
@@ -85,6 +85,9 @@ func (s *System) requestDone(j *job) {
 	}
 	if c.rounds != nil {
 		think := c.law.draw(&c.think, uint64(r.loop), c.rounds[r.loop])
+		if j.failed {
+			think += c.config.FailurePause
+		}
 		s.again(c, r.loop, now.Add(think))
 	}
 	s.free(j)

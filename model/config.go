@@ -65,6 +65,13 @@ type Node struct {
 
 	Steps  []Step
 	Faults []Fault
+
+	// Script fixes the service of the first calls, in the order in which
+	// their services begin at any replica; Service and error faults hold for
+	// those that follow. With Repeat the script begins again.
+	Script []Scripted
+	Repeat bool
+
 	// Trace is the node's condition over time, in order: ErrorRatio adds an
 	// error fault, CapacityFactor a capacity fault, and a latency that is
 	// known takes the place of Service. It holds for every replica.
@@ -72,6 +79,13 @@ type Node struct {
 
 	// Waits records the distribution of the time that calls wait for a worker.
 	Waits bool
+}
+
+// Scripted is the service of one call, or of some in a row.
+type Scripted struct {
+	Times   int // 0 means 1
+	Service time.Duration
+	Code    policies.ErrorCode // the answer to a call that fails; 0 means that it is served well
 }
 
 // The orders of a Queue.
@@ -203,6 +217,10 @@ type Client struct {
 	Arrivals Arrivals
 	Loop     ClosedLoop
 	Spread   time.Duration
+	// FailurePause is how long a client of a closed loop waits after a
+	// request that failed, besides its think time. Without either, a client
+	// whose requests fail at once makes the next at the same instant.
+	FailurePause time.Duration
 
 	// Start and End bound the instants of requests: [Start, End). Arrivals
 	// count their time from Start. End 0 means the horizon.

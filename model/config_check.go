@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/stormglass/stormglass/names"
@@ -17,7 +18,11 @@ const (
 	maxLayers    = 1_000         // of a stack
 	maxCalls     = 1_000_000_000 // that one request leads to, retries apart
 	maxIntervals = 10_000_000    // of a series
+	maxRecords   = 50_000_000    // of a series: of each node, client and call
 	maxPolicies  = 20_000_000    // budgets, breakers and limits
+	maxLinks     = 50_000_000    // from calls to replicas
+
+	maxHorizon = 1_000_000 * time.Hour // which leaves room on the clock for what ends after it
 )
 
 // Validate reports everything that is wrong with the system, each problem by
@@ -59,16 +64,14 @@ func (k *check) addUnknown(thing, field, name string, known ...string) {
 
 func (k *check) times() {
 	c := k.config
-	if c.Horizon <= 0 {
-		k.add("config", "horizon %v, want above 0s", c.Horizon)
+	if c.Horizon <= 0 || c.Horizon > maxHorizon {
+		k.add("config", "horizon %v, want above 0s and at most %v", c.Horizon, maxHorizon)
 	}
-	if c.Warmup < 0 || c.Warmup >= max(c.Horizon, 1) {
+	if c.Warmup < 0 || c.Horizon > 0 && c.Warmup >= c.Horizon {
 		k.add("config", "warm-up %v, want from 0s to below the horizon %v", c.Warmup, c.Horizon)
 	}
 	if c.Interval < 0 {
 		k.add("config", "interval %v, want above 0s, or 0s for no series", c.Interval)
-	} else if c.Interval > 0 && c.Horizon/c.Interval > maxIntervals {
-		k.add("config", "interval %v, want at most %d in the horizon %v", c.Interval, maxIntervals, c.Horizon)
 	}
 }
 
@@ -112,29 +115,45 @@ func (k *check) names() {
 func nodeThing(name string) string   { return fmt.Sprintf("node %q", name) }
 func clientThing(name string) string { return fmt.Sprintf("client %q", name) }
 
-// sizes adds up what would be made for each replica and each instance.
+// sizes adds up what would be made for each replica, instance and interval.
 func (k *check) sizes() {
-	servers, instances, policies := 0.0, 0.0, 0.0
-	for i := range k.config.Nodes {
-		n := &k.config.Nodes[i]
-		each := float64(max(n.Replicas, 1))
+	c := k.config
+	servers, instances, policies, calls, links := 0.0, 0.0, 0.0, 0.0, 0.0
+	add := func(each float64, steps []Step) {
+		policies += each * float64(privatePolicies(steps))
+		for _, s := range steps {
+			calls += float64(len(s.Calls))
+			for _, to := range s.Calls {
+				if i, ok := k.node[to.To]; ok {
+					links += float64(max(c.Nodes[i].Replicas, 1))
+				}
+			}
+		}
+	}
+	for i := range c.Nodes {
+		each := float64(max(c.Nodes[i].Replicas, 1))
 		servers += each
-		policies += each * float64(privatePolicies(n.Steps))
+		add(each, c.Nodes[i].Steps)
 	}
-	for i := range k.config.Clients {
-		c := &k.config.Clients[i]
-		each := float64(max(c.Instances, 1))
+	for i := range c.Clients {
+		each := float64(max(c.Clients[i].Instances, 1))
 		instances += each
-		policies += each * float64(privatePolicies(c.Steps))
+		add(each, c.Clients[i].Steps)
 	}
-	if servers > maxServers {
-		k.add("config", "%g replicas of all nodes, want at most %d", servers, maxServers)
+	most := func(n float64, what string, limit int) {
+		if n > float64(limit) {
+			k.add("config", "%.10g %s, want at most %d", n, what, limit)
+		}
 	}
-	if instances > maxInstances {
-		k.add("config", "%g instances of all clients, want at most %d", instances, maxInstances)
-	}
-	if policies > maxPolicies {
-		k.add("config", "%g budgets, breakers and limits of all instances, want at most %d", policies, maxPolicies)
+	most(servers, "replicas of all nodes", maxServers)
+	most(instances, "instances of all clients", maxInstances)
+	most(policies, "budgets, breakers and limits of all instances", maxPolicies)
+	most(links, "replicas behind all calls", maxLinks)
+	if c.Interval > 0 && c.Horizon > 0 {
+		intervals := math.Ceil(float64(c.Horizon) / float64(c.Interval))
+		if most(intervals, "intervals in the horizon", maxIntervals); intervals <= maxIntervals {
+			most(intervals*(float64(len(c.Nodes)+len(c.Clients))+calls), "records of nodes, clients and calls in all intervals", maxRecords)
+		}
 	}
 }
 

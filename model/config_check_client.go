@@ -37,6 +37,12 @@ func (k *check) checkClient(c *Client) {
 	case c.Spread > 0 && !closed:
 		k.add(thing, "spread %v, only a closed loop has one", c.Spread)
 	}
+	switch {
+	case c.FailurePause < 0:
+		k.add(thing, "pause after a failure %v, want at least 0s", c.FailurePause)
+	case c.FailurePause > 0 && !closed:
+		k.add(thing, "pause after a failure %v, only a closed loop has one", c.FailurePause)
+	}
 	k.span(thing, c.Start, c.End)
 	if c.Requests < 0 {
 		k.add(thing, "requests %d, want at least 1, or 0 for no bound", c.Requests)
@@ -50,5 +56,5 @@ func (k *check) checkClient(c *Client) {
 // closed reports whether the closed loop is set.
 func (c *Client) closed() bool {
 	t := &c.Loop.Think
-	return c.Loop.Clients != 0 || t.Kind != "" || t.Mean != 0 || t.CV != 0 || t.Low != 0 || t.High != 0 || len(t.Points) > 0
+	return c.Loop.Clients != 0 || t.Kind != "" || t.Mean != 0 || t.CV != 0 || t.Low != 0 || t.High != 0 || len(t.Points) > 0 || len(t.Samples) > 0
 }

@@ -18,7 +18,7 @@ func (k *check) topology() {
 	for i := range k.config.Clients {
 		c := &k.config.Clients[i]
 		if n := w.count(c.Steps); n > maxCalls {
-			k.add(clientThing(c.Name), "%.3g calls for each request, want at most %g", n, float64(maxCalls))
+			k.add(clientThing(c.Name), "%.10g calls for each request, want at most %d", n, maxCalls)
 		}
 	}
 }

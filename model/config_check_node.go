@@ -5,8 +5,10 @@ import (
 	"math"
 )
 
-// minRate is the lowest rate of a bucket, one call in 31 years.
-const minRate = 1e-9
+const (
+	minRate = 1e-9 // the lowest of a bucket: one call in 31 years
+	maxFill = 2e9  // seconds in which a bucket must be full
+)
 
 func (k *check) checkNode(n *Node) {
 	thing := nodeThing(n.Name)
@@ -38,6 +40,7 @@ func (k *check) checkNode(n *Node) {
 	for i := range n.Faults {
 		k.fault(fmt.Sprintf("%s: fault %d", thing, i+1), n, &n.Faults[i])
 	}
+	k.script(thing, n)
 	k.segments(thing, n.Trace)
 }
 
@@ -56,6 +59,8 @@ func (k *check) bucket(thing, field string, rate float64, burst int, none bool) 
 		k.add(thing, "%srate %v, want from %g to %g per second%s", field, rate, minRate, float64(maxRate), or)
 	case burst < 0:
 		k.add(thing, "%sburst %d, want at least 1, or 0 for 1", field, burst)
+	case float64(burst)/rate > maxFill:
+		k.add(thing, "%sburst %d, want one that fills within %g s at %v per second", field, burst, maxFill, rate)
 	}
 }
 

@@ -45,7 +45,12 @@ type above struct {
 	// retries are the layers that make the most attempts of one request.
 	retries []retryPlace
 	told    bool // of a deadline
+	// endless says that a caller waits without any timeout.
+	endless bool
 }
+
+// fromClient is what is above a client's own calls.
+var fromClient = above{reached: true, endless: true}
 
 type retryPlace struct {
 	attempts int
@@ -65,7 +70,7 @@ func newNotes(c *Config) *notes {
 		n.least[i] = n.leastOf(&c.Nodes[i])
 	}
 	for i := range c.Clients {
-		n.passDown(clientThing(c.Clients[i].Name), c.Clients[i].Steps, above{reached: true})
+		n.passDown(clientThing(c.Clients[i].Name), c.Clients[i].Steps, fromClient)
 	}
 	for _, i := range slices.Backward(order) {
 		if n.above[i].reached {
@@ -90,6 +95,7 @@ func (n *notes) passDown(thing string, steps []Step, from above) {
 		a := &n.above[n.node[c.To]]
 		a.reached = true
 		a.told = a.told || to.told
+		a.endless = a.endless || to.endless
 		if to.waiter != "" && (a.waiter == "" || to.wait < a.wait) {
 			a.wait, a.waiter = to.wait, to.waiter
 		}
@@ -118,7 +124,9 @@ func (n *notes) descend(where string, c *Call, from above, show func(where strin
 			case l.Retry != nil && l.Retry.Attempts > 1:
 				from.retries = append(slices.Clip(from.retries), retryPlace{l.Retry.Attempts, place})
 			}
-			from.told = from.told || l.Timeout > 0
+			if l.Timeout > 0 {
+				from.told, from.endless = true, false
+			}
 		}
 	}
 	from.told = from.told && c.PropagateDeadline
@@ -149,15 +157,23 @@ func product(retries []retryPlace) float64 {
 // leastOf is the shortest time in which a node can answer a call well. The
 // nodes that it calls are known already.
 func (n *notes) leastOf(node *Node) time.Duration {
-	least := node.Service.Quantile(0)
+	least := time.Duration(math.MaxInt64)
+	if !node.Repeat {
+		least = node.Service.Quantile(0)
+		for _, s := range node.Trace {
+			if law, known := s.LatencyLaw(); known {
+				least = min(least, law.Quantile(0))
+			}
+		}
+	}
+	for _, a := range node.Script {
+		if a.Code == 0 {
+			least = min(least, a.Service)
+		}
+	}
 	for _, f := range node.Faults {
 		if f.Kind == FaultSlow && f.Factor < 1 {
 			least = nanoseconds(float64(least) * f.Factor)
-		}
-	}
-	for _, s := range node.Trace {
-		if law, known := s.LatencyLaw(); known {
-			least = min(least, law.Quantile(0))
 		}
 	}
 	for i := range node.Steps {

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,9 @@ func (n *notes) ofNode(i int) {
 	if node.Queue.DropExpired && n.above[i].reached && !n.above[i].told {
 		n.add(thing, "drops expired calls, but no caller tells it a deadline")
 	}
+	if node.Repeat && !isZero(&node.Service) {
+		n.add(thing, "has a service law, but the script repeats and never leaves a call to it")
+	}
 	if most, bounded := node.room(); bounded && node.Shed.InFlight >= most {
 		n.add(thing, "sheds above %d in flight, but no more than %d fit its workers and its queue", node.Shed.InFlight, most)
 	}
@@ -32,6 +36,12 @@ func (n *notes) ofNode(i int) {
 		}
 		if f.Effect && !node.Writes {
 			n.add(what, "has the effect of a good call, but the node writes nothing")
+		}
+		if f.Kind == FaultCapacity && node.Workers == Unlimited && f.Factor > 0 {
+			n.add(what, "leaves a share %v of an unlimited number of workers, which is all of them", f.Factor)
+		}
+		if f.Silent && n.above[i].endless {
+			n.add(what, "leaves calls without answer, and a caller without timeout waits for ever")
 		}
 	}
 	n.ofSteps(thing, node.Steps, n.above[i])
@@ -54,8 +64,31 @@ func (n *notes) ofClient(i int) {
 	if c.Start >= n.config.Horizon {
 		n.add(thing, "starts at %v, not before the horizon %v", c.Start, n.config.Horizon)
 	}
-	n.ofSteps(thing, c.Steps, above{reached: true})
+	if c.closed() && isZero(&c.Loop.Think) && c.FailurePause == 0 && refuses(c.Steps) {
+		n.add(thing, "a refused request is followed by the next at the same instant, for want of think time or a pause after a failure")
+	}
+	n.ofSteps(thing, c.Steps, fromClient)
 }
+
+// isZero reports whether a law is the constant 0.
+func isZero(l *Law) bool { return (l.Kind == "" || l.Kind == Constant) && l.Mean == 0 }
+
+// refuses reports whether a policy can end the first step at once.
+func refuses(steps []Step) bool {
+	for _, c := range steps[0].Calls {
+		for _, l := range slices.Concat(c.Stack, c.Sidecar) {
+			if l.Retry != nil && l.Retry.Attempts > 1 && waits(l.Retry) {
+				break
+			}
+			if (l.Breaker != nil || l.Limit != nil) && steps[0].Need == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func waits(r *RetryLayer) bool { return r.Backoff.Kind != "" && r.Backoff.Kind != policies.NoBackoff }
 
 func (n *notes) ofSteps(thing string, steps []Step, from above) {
 	for i := range steps {
@@ -99,7 +132,7 @@ func (n *notes) ofTimeout(place string, timeout time.Duration, outside above, le
 		n.add(place, "timeout %v, but no call is answered well in less than %v", timeout, least)
 	}
 	if outside.waiter != "" && timeout >= outside.wait {
-		n.add(place, "timeout %v is not shorter than the %v around it (%s), which ends first", timeout, outside.wait, outside.waiter)
+		n.add(place, "timeout %v is not shorter than the %v around it (%s)", timeout, outside.wait, outside.waiter)
 	}
 }
 
@@ -115,10 +148,10 @@ func (n *notes) ofRetry(place string, r *RetryLayer, outside above) {
 	}
 	if wait, known := firstWait(r.Backoff); known && wait > 0 {
 		if outside.waiter != "" && wait >= outside.wait {
-			n.add(place, "retry: the first wait is at least %v, so that the %v around it (%s) is over before any retry", wait, outside.wait, outside.waiter)
+			n.add(place, "retry: the first wait is at least %v, and by then the timeout %v around it (%s) is over", wait, outside.wait, outside.waiter)
 		}
 		if r.Deadline > 0 && wait >= r.Deadline {
-			n.add(place, "retry: the first wait is at least %v, so that the deadline %v is over before any retry", wait, r.Deadline)
+			n.add(place, "retry: the first wait is at least %v, and by then the deadline %v is over", wait, r.Deadline)
 		}
 	}
 	if len(outside.retries) > 0 {

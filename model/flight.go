@@ -242,8 +242,9 @@ func (s *System) send(f *flight) {
 	j := s.jobs.get()
 	r := f.job.request
 	r.refs++
-	*j = job{place: j.place, state: jobSent, node: n, request: r, caller: f, hop: h,
-		path: descend(f.path, uint64(f.tries)), deadline: sim.MaxTime}
+	j.reset()
+	j.state, j.node, j.request, j.caller, j.hop = jobSent, n, r, f, h
+	j.path = descend(f.path, uint64(f.tries))
 	f.tries++
 	h.ledger.Attempts++
 	h.ledger.MostAttempts = max(h.ledger.MostAttempts, uint64(f.tries))

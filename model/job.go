@@ -36,8 +36,6 @@ func (s *System) arrive(j *job) {
 	j.arrived = s.e.Now()
 	j.request.arrived[n.index]++
 	n.ledger.Attempts++
-	sv.present++
-	s.present(n, 1)
 	now := &sv.now
 	switch {
 	case j.caller == nil && n.cancel:
@@ -52,14 +50,16 @@ func (s *System) arrive(j *job) {
 		}
 		s.depart(j)
 		s.reply(j, false)
-	case n.config.Shed.InFlight > 0 && sv.present > n.config.Shed.InFlight,
+	case n.config.Shed.InFlight > 0 && sv.present >= n.config.Shed.InFlight,
 		!sv.limit.take(j.arrived), !sv.shed.take(j.arrived):
 		s.turnAway(j, unavailable)
 	case sv.held < sv.workers && sv.head == nil && !now.stalled && !now.paused:
+		s.enter(j)
 		s.begin(j)
 	case sv.queued >= n.queueLimit:
 		s.turnAway(j, unavailable)
 	default:
+		s.enter(j)
 		sv.push(j)
 		n.queued++
 	}
@@ -101,15 +101,18 @@ func (s *System) begin(j *job) {
 	sv.serving++
 	n.serving++
 	n.ledger.MaxServing = max(n.ledger.MaxServing, n.serving)
-	if len(sv.now.errors) > 0 {
-		j.fail(sv.now.errors)
-	}
 	j.state = jobServing
-	law := &n.law
-	if n.traceLaw != nil {
-		law = n.traceLaw
+	d, scripted := n.script.next(j)
+	if !scripted {
+		if len(sv.now.errors) > 0 {
+			j.fail(sv.now.errors)
+		}
+		law := &n.law
+		if n.traceLaw != nil {
+			law = n.traceLaw
+		}
+		d = law.draw(&n.service, j.request.key, j.path)
 	}
-	d := law.draw(&n.service, j.request.key, j.path)
 	if per := n.config.ServicePerInFlight; per > 0 {
 		d = saturate(float64(d) + float64(per)*float64(sv.present-1))
 	}
@@ -210,8 +213,19 @@ func (s *System) effect(j *job) {
 	}
 }
 
+// enter counts a job in that its server has accepted.
+func (s *System) enter(j *job) {
+	j.entered = true
+	j.server.present++
+	s.present(j.node, 1)
+}
+
 // depart takes a job off its server.
 func (s *System) depart(j *job) {
+	if !j.entered {
+		return
+	}
+	j.entered = false
 	s.release(j)
 	j.server.present--
 	s.present(j.node, -1)
@@ -344,9 +358,7 @@ func (s *System) abandon(j *job) {
 func (s *System) stop(j *job) {
 	switch j.state {
 	case jobQueued:
-		if j.server.holdsQueued(j) {
-			s.dequeue(j)
-		}
+		s.dequeue(j)
 	case jobServing:
 		if !j.server.now.paused {
 			s.e.Cancel(j.timer)

@@ -17,10 +17,12 @@ const (
 	Uniform     = "uniform"     // whole nanoseconds from Low to High, High excluded
 	Exponential = "exponential" // by Mean
 	Lognormal   = "lognormal"   // by Mean and CV
+	Gamma       = "gamma"       // by Mean and CV
 	Quantiles   = "quantiles"   // through Points
+	Empirical   = "empirical"   // one of Samples
 )
 
-var lawKinds = []string{Constant, Uniform, Exponential, Lognormal, Quantiles}
+var lawKinds = []string{Constant, Uniform, Exponential, Lognormal, Gamma, Quantiles, Empirical}
 
 // A Law is a distribution of durations. The zero Law is the constant 0. A
 // field that the kind does not use must be zero.
@@ -29,10 +31,12 @@ type Law struct {
 	Kind string
 
 	// Mean is the value of a constant law, at least 0, and the mean of an
-	// exponential or lognormal one, above 0.
+	// exponential, lognormal or gamma one, above 0.
 	Mean time.Duration
-	// CV is the coefficient of variation of a lognormal law, its standard
-	// deviation divided by its mean: above 0, at most 1000.
+	// CV is the coefficient of variation of a lognormal or gamma law, its
+	// standard deviation divided by its mean: above 0, at most 1000. A gamma
+	// law has the shape 1/CV² and the scale Mean·CV²; it is the exponential
+	// one at 1, and the Erlang one of k stages at 1/√k.
 	CV float64
 	// Low and High bound a uniform law: Low at least 0, High above Low.
 	Low, High time.Duration
@@ -42,6 +46,10 @@ type Law struct {
 	// is 0. Below the first point it is linear from 0 at P = 0; above the
 	// last it stays. Points at P = 0 and 1 set a minimum and a maximum.
 	Points []Point
+	// Samples are the durations of an empirical law, such as those that were
+	// measured: 1 to 1,000,000 in ascending order, the first at least 0, each
+	// as likely as the others and drawn as it is.
+	Samples []time.Duration
 }
 
 // A Point is one quantile: a share P, from 0 to 1, of all durations is at most D.
@@ -66,23 +74,26 @@ func (l Law) problem() string {
 	if kind == "" {
 		kind = Constant
 	}
+	byCV := kind == Lognormal || kind == Gamma
 	var rule string
 	switch {
 	case !slices.Contains(lawKinds, kind):
 		return fmt.Sprintf("%q: unknown kind, want one of %s", kind, strings.Join(lawKinds, ", "))
-	case l.Mean != 0 && (kind == Uniform || kind == Quantiles):
+	case l.Mean != 0 && (kind == Uniform || kind == Quantiles || kind == Empirical):
 		rule = fmt.Sprintf("mean %v, the kind has none to set", l.Mean)
-	case l.CV != 0 && kind != Lognormal:
-		rule = fmt.Sprintf("CV %v, only a lognormal law has one", l.CV)
+	case l.CV != 0 && !byCV:
+		rule = fmt.Sprintf("CV %v, only a lognormal or a gamma law has one", l.CV)
 	case (l.Low != 0 || l.High != 0) && kind != Uniform:
 		rule = fmt.Sprintf("bounds %v and %v, only a uniform law has them", l.Low, l.High)
 	case len(l.Points) > 0 && kind != Quantiles:
 		rule = fmt.Sprintf("%d points, only a quantiles law has them", len(l.Points))
+	case len(l.Samples) > 0 && kind != Empirical:
+		rule = fmt.Sprintf("%d samples, only an empirical law has them", len(l.Samples))
 	case kind == Constant && l.Mean < 0:
 		rule = fmt.Sprintf("mean %v, want at least 0", l.Mean)
-	case (kind == Exponential || kind == Lognormal) && l.Mean <= 0:
+	case (kind == Exponential || byCV) && l.Mean <= 0:
 		rule = fmt.Sprintf("mean %v, want above 0", l.Mean)
-	case kind == Lognormal && !(l.CV > 0 && l.CV <= maxCV):
+	case byCV && !(l.CV > 0 && l.CV <= maxCV):
 		rule = fmt.Sprintf("CV %v, want above 0 and at most %d", l.CV, maxCV)
 	case kind == Uniform && l.Low < 0:
 		rule = fmt.Sprintf("low %v, want at least 0", l.Low)
@@ -90,6 +101,8 @@ func (l Law) problem() string {
 		rule = fmt.Sprintf("high %v, want above low %v", l.High, l.Low)
 	case kind == Quantiles:
 		rule = pointsProblem(l.Points)
+	case kind == Empirical:
+		rule = samplesProblem(l.Samples)
 	}
 	if rule == "" {
 		return ""
@@ -125,8 +138,12 @@ func (l *Law) quantile(u float64) time.Duration {
 		s2 := math.Log1p(l.CV * l.CV)
 		z := math.Sqrt2 * math.Erfinv(2*u-1)
 		return nanoseconds(float64(l.Mean) * math.Exp(float64(math.Sqrt(s2)*z)-s2/2))
+	case Gamma:
+		return nanoseconds(float64(l.Mean) * gammaQuantile(l.CV, u))
 	case Quantiles:
 		return pointsQuantile(l.Points, u)
+	case Empirical:
+		return samplesQuantile(l.Samples, u)
 	}
 	return l.Mean
 }
@@ -138,6 +155,8 @@ func (l Law) MeanDuration() time.Duration {
 		return l.Low + (l.High-1-l.Low)/2
 	case Quantiles:
 		return nanoseconds(pointsMean(l.Points))
+	case Empirical:
+		return samplesMean(l.Samples)
 	}
 	return l.Mean
 }

@@ -62,9 +62,9 @@ type NodeLedger struct {
 	Begun       uint64        // services that began
 	Waited      uint64        // those of them that waited for a worker
 	Wait        time.Duration // sum of their waits
-	Sojourn     time.Duration // sum over the ended attempts, from arrival to the end at the node
-	PresentTime time.Duration // integral over time of the calls at the node: Little's L times the time
-	MaxPresent  uint64        // most calls at the node at a time
+	Sojourn     time.Duration // sum over the ended attempts that were accepted, from arrival to the end at the node
+	PresentTime time.Duration // integral over time of the calls that wait or are served: Little's L times the time
+	MaxPresent  uint64        // most calls that waited or were served at a time
 	MaxServing  uint64        // most calls in service at a time
 }
 

@@ -49,8 +49,8 @@ type job struct {
 	place   uint32
 	state   jobState
 	holds   bool // a worker
+	entered bool // its server has accepted it
 	counted bool // its category is in the ledger
-	fast    bool // failed without service
 	effect  bool // fails, but has its effect
 
 	code   policies.ErrorCode // how it fails, if failed
@@ -78,6 +78,14 @@ type job struct {
 	worked   time.Duration
 	deadline sim.Time // until when the caller waits, as far as the node was told
 	timer    sim.Timer
+}
+
+// reset clears what the last use of a job has left. Who takes it from the pool
+// sets the rest: state, node, server, request, caller, hop, path and instance.
+// The list fields are nil already.
+func (j *job) reset() {
+	j.holds, j.entered, j.counted, j.effect, j.failed, j.starting = false, false, false, false, false, false
+	j.step, j.worked, j.deadline = 0, 0, sim.MaxTime
 }
 
 type flight struct {
@@ -117,6 +125,7 @@ type node struct {
 	servers []server
 	ledger  NodeLedger
 	waits   *hdrhistogram.Histogram
+	script  script
 
 	queueLimit  int
 	lifo        bool

@@ -27,6 +27,3 @@ func (sv *server) remove(j *job) {
 	j.prev, j.next = nil, nil
 	sv.queued--
 }
-
-// holdsQueued reports whether a job is in the list.
-func (sv *server) holdsQueued(j *job) bool { return j.prev != nil || sv.head == j }

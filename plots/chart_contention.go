@@ -2,6 +2,7 @@ package plots
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/stormglass/stormglass/table"
@@ -85,7 +86,7 @@ func (m contentionPanel) scale(g group) Kind {
 }
 
 func (m contentionPanel) line(summary *table.Table, rows []table.Row, kind string) Line {
-	line := Line{Label: kind, Points: true, Style: backoffStyles[kind]}
+	line := Line{Label: kind, Points: len(rows) <= 12, Style: backoffStyles[kind]}
 	for _, r := range rows {
 		value := func(part string) float64 { return summary.Value(r, m.column+part) / m.share(summary, r) }
 		line.X, line.Y = append(line.X, number(summary.Key(r, "clients"))), append(line.Y, value("_mean"))
@@ -159,8 +160,11 @@ func contentionTitle(summary *table.Table, g group) string {
 	}
 	text := fmt.Sprintf("%s %s the fewest calls to let %s clients update one row: %s, in %s", capital(contentionList(names)), verb, clients, contentionList(numbers), contentionList(times))
 	text += fmt.Sprintf("; %s takes %s calls", contentionName(kind(most)), compact(calls(most), 0))
-	if kind(slowest) != kind(most) {
-		text += fmt.Sprintf(", %s %s s", contentionName(kind(slowest)), compact(took(slowest), 1))
+	switch name := contentionName(kind(slowest)); {
+	case kind(slowest) == kind(most):
+		text += fmt.Sprintf(" and %s s", compact(took(slowest), 1))
+	case !slices.Contains(names, name):
+		text += fmt.Sprintf(", %s %s s", name, compact(took(slowest), 1))
 	}
 	return text
 }

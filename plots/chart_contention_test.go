@@ -27,7 +27,7 @@ func contentionTables(rows []contentionRow, published bool) []*table.Table {
 	for _, r := range rows {
 		cell := []string{"contention", r.clients, r.backoff, "0.005", "2", "1", "0.01", "0.002"}
 		summary.Append(cell, r.calls, r.calls-r.callsCI, r.calls+r.callsCI, r.completion, r.completion-r.completCI, r.completion+r.completCI)
-		other.Append(cell, math.Round(r.calls), math.Round(r.completion))
+		other.Append(cell, math.Round(r.calls), math.Round(10*r.completion)/10)
 	}
 	if !published {
 		return []*table.Table{summary}
@@ -57,7 +57,7 @@ func TestContentionChart(t *testing.T) {
 		ref  float64   // published, the last of the marks
 	}{
 		{[]float64{10, 100}, []float64{3.9, 7.97}, 7.97},
-		{[]float64{10, 100}, []float64{0.47, 4.9}, 5},
+		{[]float64{10, 100}, []float64{0.47, 4.9}, 4.9},
 	} {
 		marks := f.Panels[i].Marks
 		if len(marks) != 4 {
