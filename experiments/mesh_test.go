@@ -47,7 +47,7 @@ func mustBeExact(t *testing.T, r *Result, least int) {
 			checked++
 			switch {
 			case !math.IsNaN(s.Z):
-				if math.Abs(s.Z) > 4.5 {
+				if math.Abs(s.Z) > 5.5 {
 					t.Errorf("%s: %s %v, closed form %v: %v standard errors apart", c, m.Name, s.Mean, s.Exact, s.Z)
 				}
 			case s.SD > 0: // too few replications to judge

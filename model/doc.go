@@ -9,6 +9,28 @@
 // Times are nanoseconds of virtual time (sim.Time) unless Arrivals asks for
 // another tick; intervals are half-open.
 //
+// A [Config] describes a whole system, and [New] makes one of it that runs:
+//
+//	s, err := model.New(model.Config{
+//		Horizon: time.Minute,
+//		Nodes:   []model.Node{{Name: "db", Workers: 10, Service: model.Law{Kind: model.Exponential, Mean: 20 * time.Millisecond}}},
+//		Clients: []model.Client{{
+//			Name:     "web",
+//			Arrivals: model.Arrivals{Kind: model.Poisson, RateRPS: 400},
+//			Steps: []model.Step{{Calls: []model.Call{{To: "db", Stack: model.Stack{
+//				{Retry: &model.RetryLayer{RetryConfig: policies.RetryConfig{Attempts: 3}}},
+//				{Timeout: 100 * time.Millisecond},
+//			}}}}},
+//		}},
+//	}, seed, replication)
+//	if err != nil {
+//		return err
+//	}
+//	err = s.Run(ctx)
+//	fmt.Println(s.Ledger().Node("db").Attempts, s.LatencyQuantile("web", 0.99))
+//
+// Its parts stand alone, too.
+//
 // [Arrivals] says when original requests come in an open loop, [ClosedLoop]
 // describes a closed one, [Law] is a distribution of durations, and [Trace]
 // says what an observer saw at each node and when: error ratio, latency and
