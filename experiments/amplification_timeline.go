@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/stormglass/stormglass/model"
-	"github.com/stormglass/stormglass/table"
 	"github.com/stormglass/stormglass/theory"
 )
 
@@ -165,53 +163,6 @@ func timelineValues(v model.Interval) []float64 {
 		success = float64(client.StartedSucceeded) / float64(client.Requests)
 	}
 	return []float64{float64(v.Nodes[0].Attempts), success, float64(call.Retries), float64(call.Denied)}
-}
-
-// timelineStep is the width of the intervals that the figure shows.
-const timelineStep = 100 * time.Millisecond
-
-// timelineDetail is the run of replication 0 in short intervals.
-func timelineDetail(ctx context.Context, r *Result) ([]*table.Table, error) {
-	p := r.Plan
-	var keys []table.Column
-	for _, k := range p.keyColumns() {
-		if k.Name != "second" {
-			keys = append(keys, k)
-		}
-	}
-	t := table.New("amplification-timeline_series", append(keys, table.Column{Name: "replication"}, table.Column{Name: "t_s", Doc: "start of the interval, s"}),
-		[]table.Column{
-			{Name: "calls_rps", Doc: "attempts that reached the server, per second"},
-			{Name: "success_ratio", Doc: "share of the requests made in the interval that were answered well"},
-			{Name: "retries_rps", Doc: "retries granted, per second"},
-			{Name: "denied_rps", Doc: "retries that the budget refused, per second"},
-		})
-	for _, cells := range p.groups {
-		series, err := runTimeline(ctx, p.Job(cells[0], 0), timelineStep)
-		if err != nil {
-			return nil, err
-		}
-		c := p.Cells[cells[0]]
-		for _, v := range series {
-			if v.Start.Seconds() >= c.Float("length_s") {
-				break
-			}
-			row := timelineValues(v)
-			for _, i := range []int{0, 2, 3} {
-				row[i] /= v.End.Sub(v.Start).Seconds()
-			}
-			var texts []string
-			for _, k := range keys {
-				if k.Name == "experiment" {
-					texts = append(texts, p.Experiment.Name)
-				} else {
-					texts = append(texts, c.Text(k.Name))
-				}
-			}
-			t.Append(append(texts, "0", strconv.FormatFloat(v.Start.Seconds(), 'f', -1, 64)), row...)
-		}
-	}
-	return []*table.Table{t}, nil
 }
 
 // exactTimeline knows what a client without retries sends, and that nothing

@@ -1,6 +1,8 @@
 package experiments
 
 import (
+	"strings"
+
 	"github.com/stormglass/stormglass/table"
 )
 
@@ -38,7 +40,7 @@ func (x cross) cell(others, down, across string) int {
 // text is a table of the cells whose other factors read as given; its headings
 // are the levels in words. A row of nothing but blanks is left out.
 func (x cross) text(caption, others string, rows []crossRow) table.Text {
-	t := table.Text{Caption: caption + others, Header: []string{x.down}, Left: 1}
+	t := table.Text{Caption: caption + others, Header: []string{strings.ReplaceAll(x.down, "_", " ")}, Left: 1}
 	across := x.plan.level(x.across)
 	for _, a := range across {
 		t.Header = append(t.Header, x.plan.words(x.across, a))

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/stormglass/stormglass/model"
-	"github.com/stormglass/stormglass/policies"
-	"github.com/stormglass/stormglass/table"
 )
 
 func meshRetryCap() *Experiment {
@@ -54,85 +52,6 @@ count.`,
 		Article: articleMeshRetryCap,
 		Report:  reportMeshRetryCap,
 	}
-}
-
-// othersSuffix marks a share of the requests in flight besides the one that asks.
-const othersSuffix = "-others"
-
-// limitFactor is a bound on the retries in progress.
-func limitFactor(levels ...string) Factor {
-	return Factor{
-		Name:   "limit",
-		Doc:    "bound on the retries in progress",
-		Levels: levels,
-		check: func(text string) (string, error) {
-			s, others, err := parseLimit(text)
-			if err != nil {
-				return "", err
-			}
-			if others {
-				return s.name() + othersSuffix, nil
-			}
-			return s.name(), nil
-		},
-		label: func(level string) string {
-			s, others, err := parseLimit(level)
-			switch {
-			case err != nil:
-				return level
-			case others:
-				return strings.Replace(s.String(), " %", " % of the others", 1)
-			}
-			return s.String()
-		},
-	}
-}
-
-// parseLimit reads the limit of a cell: a retry policy with a cap or a share.
-func parseLimit(text string) (s retrySpec, others bool, err error) {
-	plain, others := strings.CutSuffix(text, othersSuffix)
-	if s, err = parseRetry(plain); err != nil {
-		return s, false, err
-	}
-	switch s.budget.Kind {
-	case policies.BudgetConcurrent:
-		if others {
-			return s, false, fmt.Errorf("%q: a cap with %s, want it on a share", text, othersSuffix)
-		}
-	case policies.BudgetShare:
-		s.budget.Share.Active = policies.ActiveAttempts
-		if !others {
-			break
-		}
-		// With a share of 1/k, n retries are within the share of the others,
-		// k·n <= active - 1, if and only if k·n < active; the budget knows <=,
-		// so the share is the largest below 1/k.
-		percent := 100 * s.budget.Share.Share
-		if percent < 1 || math.Mod(100, percent) != 0 {
-			return s, false, fmt.Errorf("%q: %s %% with %s, want a percentage that divides 100", text, formatNumber(percent), othersSuffix)
-		}
-	default:
-		return s, false, fmt.Errorf("%q: no bound on the retries in progress, want cap-N or share-PERCENT-floor-N[%s]", text, othersSuffix)
-	}
-	return s, others, nil
-}
-
-// limitLayer is the proxy's retry under the limit of a cell.
-func limitLayer(c Cell) (model.Layer, error) {
-	s, others, err := parseLimit(c.Text("limit"))
-	if err != nil {
-		return model.Layer{}, err
-	}
-	if others {
-		s.budget.Share.Share -= 1e-9 // the finest step of a share
-	}
-	l := s.layer()
-	if l == nil {
-		return model.Layer{}, fmt.Errorf("limit %q: 1 attempt, want at least 2", c.Text("limit"))
-	}
-	l.Errors = meshErrors
-	l.Backoff = envoyBackoff(milliseconds(c.Float("backoff_ms")))
-	return model.Layer{Retry: l}, nil
 }
 
 func milliseconds(ms float64) time.Duration { return time.Duration(math.Round(ms * 1e6)) }
@@ -244,75 +163,4 @@ func articleMeshRetryCap(c Cell, metric string) (string, string, string) {
 		return "T1c", c.Text("failure_ms") + " ms, " + name, strings.TrimSuffix(metric, "_count")
 	}
 	return "", "", ""
-}
-
-func reportMeshRetryCap(r *Result) []table.Text {
-	t := table.Text{
-		Caption: "Concurrent retries under a limit, every call fails: means of " + r.replications(),
-		Header:  []string{"limit", "clients", "failure after ms", "attempts per request", "retries", "article", "overflow", "article", "split", "requests retried"},
-		Left:    1,
-	}
-	for i, c := range r.Plan.Cells {
-		per, retries, over := r.Stat(i, "amplification_ratio"), r.Stat(i, "retries_count"), r.Stat(i, "overflow_count")
-		label := r.Plan.column("limit").Label(c.Text("limit"))
-		t.Append(label+r.Plan.varying(c, "limit", "clients", "failure_ms"), c.Text("clients"), c.Text("failure_ms"),
-			meanCI(per, 3), meanCI(retries, 1), article(retries, 0), meanCI(over, 1), article(over, 0),
-			short(r.Stat(i, "split_count").Mean, 1), fixed(100*r.Stat(i, "retried_ratio").Mean, 1)+" %")
-	}
-	t.Notes = append(t.Notes, "Two retries each: retries ÷ 2 + overflow = requests + split ÷ 2. Split requests got their first retry, then lost the place: only a share can shrink.")
-	t.Notes = append(t.Notes, capPlaces(r)...)
-	t.Notes = append(t.Notes, capAgainstShare(r)...)
-	return []table.Text{t}
-}
-
-// capPlaces says in words how many places a share gives where it differs from
-// its floor.
-func capPlaces(r *Result) []string {
-	var notes []string
-	for _, level := range r.Plan.level("limit") {
-		s, others, err := parseLimit(level)
-		if err != nil || s.budget.Kind != policies.BudgetShare {
-			continue
-		}
-		for _, clients := range r.Plan.level("clients") {
-			n, _ := parseNumber(clients)
-			if others {
-				n--
-			}
-			share, floor := s.budget.Share.Share, s.budget.Share.Floor
-			places := math.Floor(share*n + 1e-9)
-			text := fmt.Sprintf("%s %% of %s requests in flight are %s places", percentText(share), formatNumber(n), formatNumber(places))
-			if places > float64(floor) {
-				text += fmt.Sprintf(", not %d: the share follows the traffic, a fixed cap does not", floor)
-			} else {
-				text += fmt.Sprintf(": the floor of %d decides, and the share is a fixed cap", floor)
-			}
-			notes = append(notes, text+".")
-		}
-	}
-	return notes
-}
-
-// capAgainstShare compares the first cap that binds with the first share, at
-// each number of clients.
-func capAgainstShare(r *Result) []string {
-	var notes []string
-	for i, c := range r.Plan.Cells {
-		s, _, err := parseLimit(c.Text("limit"))
-		if err != nil || s.budget.Kind != policies.BudgetConcurrent || float64(s.budget.Concurrent) >= c.Float("clients") {
-			continue
-		}
-		for _, level := range r.Plan.level("limit") {
-			share, _, err := parseLimit(level)
-			if err != nil || share.budget.Kind != policies.BudgetShare {
-				continue
-			}
-			k := r.Find(c.with("limit", level))
-			a, b := r.Stat(i, "amplification_ratio").Mean, r.Stat(k, "amplification_ratio").Mean
-			notes = append(notes, fmt.Sprintf("%s clients, failure after %s ms: %s makes %s attempts per request, %s makes %s%s.",
-				c.Text("clients"), c.Text("failure_ms"), s, short(a, 3), share, short(b, 3), r.Plan.varying(c, "limit", "clients", "failure_ms")))
-			break
-		}
-	}
-	return notes
 }

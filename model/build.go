@@ -72,7 +72,7 @@ func (s *System) buildNode(n *node, c *Node, index int) {
 		servers: make([]server, max(1, c.Replicas)), queueLimit: c.Queue.Limit.Or(math.MaxInt),
 		lifo: c.Queue.Order == LIFO, dropExpired: c.Queue.DropExpired, cancel: c.Cancel, async: c.Async}
 	n.ledger.Name = c.Name
-	n.script = script{answers: c.Script, repeat: c.Repeat}
+	n.script = script{answers: c.Script, repeat: c.ScriptRepeat}
 	if c.Waits {
 		n.waits = newHistogram()
 	}

@@ -25,7 +25,7 @@ type scenario struct {
 func (s *scenario) run(t *testing.T, cfg policies.BreakerConfig, timeout time.Duration, rate float64, n int, script ...Scripted) {
 	t.Helper()
 	s.runConfig(t, cfg, timeout, Client{Arrivals: Arrivals{Kind: Fixed, RateRPS: rate}, Requests: n}, 1000*time.Hour,
-		Node{Script: script, Repeat: true})
+		Node{Script: script, ScriptRepeat: true})
 }
 
 func (s *scenario) runConfig(t *testing.T, cfg policies.BreakerConfig, timeout time.Duration, client Client, horizon time.Duration, callee Node) {
@@ -237,7 +237,7 @@ func TestCaseFailuresExpire(t *testing.T) {
 	}{{"expire after 30 s", timeRule(30*time.Second, 5, 1), false, 0, 3600 * time.Second}, {"never expire", countRule(5, 5, 1), true, time.Microsecond, 95010 * ms}} {
 		var s scenario
 		s.runConfig(t, policies.BreakerConfig{Rule: c.rule, OpenFor: 10_000 * time.Second}, 0,
-			Client{Loop: ClosedLoop{Clients: 1}, FailurePause: c.pause}, c.until, Node{Script: []Scripted{fails(19 * time.Second)}, Repeat: true})
+			Client{Loop: ClosedLoop{Clients: 1}, FailurePause: c.pause}, c.until, Node{Script: []Scripted{fails(19 * time.Second)}, ScriptRepeat: true})
 		if c.opens {
 			s.wantOpening(t, 95, 95.001)
 		} else if failed := s.system.Ledger().Node("callee").Failed; len(s.openings) != 0 || failed != 189 {

@@ -86,7 +86,7 @@ func (s *System) requestDone(j *job) {
 	if c.rounds != nil {
 		think := c.law.draw(&c.think, uint64(r.loop), c.rounds[r.loop])
 		if j.failed {
-			think += c.config.FailurePause
+			think = addTime(think, c.config.FailurePause)
 		}
 		s.again(c, r.loop, now.Add(think))
 	}

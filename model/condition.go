@@ -102,7 +102,7 @@ func (s *System) assess(sv *server) {
 			capacity *= f.Factor
 		case FaultLimit:
 			limited = true
-			if b := newBucket(f.RateRPS, f.Burst); sv.limit.period != b.period || sv.limit.burst != b.burst {
+			if b := newBucket(f.RateRPS, f.Burst); !b.like(&sv.limit) {
 				sv.limit = b
 			}
 		case FaultStall:

@@ -68,9 +68,9 @@ type Node struct {
 
 	// Script fixes the service of the first calls, in the order in which
 	// their services begin at any replica; Service and error faults hold for
-	// those that follow. With Repeat the script begins again.
-	Script []Scripted
-	Repeat bool
+	// those that follow. With ScriptRepeat the script begins again.
+	Script       []Scripted
+	ScriptRepeat bool
 
 	// Trace is the node's condition over time, in order: ErrorRatio adds an
 	// error fault, CapacityFactor a capacity fault, and a latency that is
@@ -265,7 +265,8 @@ type Fault struct {
 
 	// Factor is that of slow, above 0, and of capacity, 0 to 1. Less capacity
 	// means fewer workers, at least one unless it is 0, and slower ones as
-	// far as the share does not come out even.
+	// far as the share does not come out even; of Unlimited workers only a
+	// factor of 0 takes any away.
 	Factor float64
 
 	// RateRPS and Burst are those of limit, as in Shed.

@@ -158,7 +158,7 @@ func product(retries []retryPlace) float64 {
 // nodes that it calls are known already.
 func (n *notes) leastOf(node *Node) time.Duration {
 	least := time.Duration(math.MaxInt64)
-	if !node.Repeat {
+	if !node.ScriptRepeat {
 		least = node.Service.Quantile(0)
 		for _, s := range node.Trace {
 			if law, known := s.LatencyLaw(); known {

@@ -22,7 +22,7 @@ func (n *notes) ofNode(i int) {
 	if node.Queue.DropExpired && n.above[i].reached && !n.above[i].told {
 		n.add(thing, "drops expired calls, but no caller tells it a deadline")
 	}
-	if node.Repeat && !isZero(&node.Service) {
+	if node.ScriptRepeat && !isZero(&node.Service) {
 		n.add(thing, "has a service law, but the script repeats and never leaves a call to it")
 	}
 	if most, bounded := node.room(); bounded && node.Shed.InFlight >= most {

@@ -69,7 +69,7 @@ func TestConfigNotes(t *testing.T) {
 		{"a script that is not", node(func(n *Node) {
 			n.Service, n.Script = Law{Mean: 150 * ms}, []Scripted{{Service: 120 * ms}, {Service: ms, Code: 503}}
 		}), []string{db + `, stack layer 2: timeout 100ms, but no call is answered well in less than 120ms`}},
-		{"a law that is not used", node(func(n *Node) { n.Script, n.Repeat = []Scripted{{Service: ms}}, true }), []string{
+		{"a law that is not used", node(func(n *Node) { n.Script, n.ScriptRepeat = []Scripted{{Service: ms}}, true }), []string{
 			`node "db": has a service law, but the script repeats and never leaves a call to it`}},
 
 		{"what retries say", stack(Layer{Retry: &RetryLayer{RetryConfig: policies.RetryConfig{Attempts: Unlimited, Deadline: time.Second}}}), []string{
@@ -145,6 +145,13 @@ func TestConfigNotes(t *testing.T) {
 			`client "web": starts at 1h0m0s, not before the horizon 1m0s`}},
 		{"clients that ask on at once", func(c *Config) { closed(c); toEdge(c).Stack = Stack{{Breaker: someBreaker()}} }, []string{
 			`client "web": a refused request is followed by the next at the same instant, for want of think time or a pause after a failure`}},
+		{"clients that wait before they retry", func(c *Config) {
+			closed(c)
+			r := someRetry(3)
+			r.Backoff = policies.BackoffConfig{Kind: policies.FixedBackoff, Base: ms}
+			toEdge(c).Stack = Stack{{Retry: r}, {Limit: &LimitLayer{InFlight: 1}}}
+			toDB(c).Stack = nil
+		}, nil},
 		{"clients that pause", func(c *Config) {
 			closed(c)
 			toEdge(c).Stack, c.Clients[0].FailurePause = Stack{{Breaker: someBreaker()}}, 1

@@ -30,7 +30,7 @@ func (s *System) launch(j *job, h *hop, copy int) {
 	f := h.flights.get()
 	f.job, f.child, f.tries, f.depth = j, nil, 0, 0
 	f.instance = j.instance
-	f.path = descend(j.path, h.local+uint64(copy)<<16)
+	f.path = descend(j.path, h.local+uint64(copy)<<32)
 	f.deadline = j.deadline
 	f.prev, f.next = nil, j.flights
 	if j.flights != nil {

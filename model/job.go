@@ -114,16 +114,13 @@ func (s *System) begin(j *job) {
 		d = law.draw(&n.service, j.request.key, j.path)
 	}
 	if per := n.config.ServicePerInFlight; per > 0 {
-		d = saturate(float64(d) + float64(per)*float64(sv.present-1))
+		d = nanoseconds(float64(d) + float64(per)*float64(sv.present-1))
 	}
 	if f := sv.now.slow / sv.now.speed; f != 1 {
-		d = saturate(float64(d) * f)
+		d = nanoseconds(float64(d) * f)
 	}
-	s.serve(j, d)
+	s.serve(j, min(d, math.MaxInt64/4)) // so that sums of time stay in the clock's range
 }
-
-// saturate is nanoseconds for services: the longest is a quarter of the clock's range.
-func saturate(x float64) time.Duration { return min(nanoseconds(x), math.MaxInt64/4) }
 
 // serve lets a worker serve a job for d.
 func (s *System) serve(j *job, d time.Duration) {

@@ -116,9 +116,10 @@ func (l Law) Sample(r *sim.Rand) time.Duration { return l.quantile(r.Float64()) 
 
 // Quantile returns the duration below which a share u of the law lies, rounded
 // to the nearest nanosecond (a uniform one down, to stay below High), and at
-// most the largest Duration. It does not decrease in u, so that a u from
-// sim.Draws gives common random numbers: the same luck under another law. It
-// panics unless 0 ≤ u < 1. The law must be valid.
+// most the largest Duration. It does not decrease in u (a gamma law may by
+// rounding, 1 part in 1e12), so that a u from sim.Draws gives common random
+// numbers: the same luck under another law. It panics unless 0 ≤ u < 1. The law
+// must be valid.
 func (l Law) Quantile(u float64) time.Duration {
 	if !(u >= 0 && u < 1) {
 		panic(fmt.Sprintf("model: quantile at %v of law %q, want from 0 to below 1", u, l.Kind))

@@ -45,7 +45,7 @@ func (s *sampler) draw(d *sim.Draws, request, attempt uint64) time.Duration {
 	case lawConstant:
 		return s.law.Mean
 	case lawExponential:
-		return nanoseconds(-s.mean * logUniform(1-d.Float64(request, attempt)))
+		return nanoseconds(s.mean * d.ExpFloat64(request, attempt))
 	}
 	return s.law.quantile(d.Float64(request, attempt))
 }

@@ -41,7 +41,7 @@ func (k *check) script(thing string, n *Node) {
 			k.add(thing, "script %d: code %d, want from 100 to 599 or a code without answer, or 0 for a good one", i+1, uint16(a.Code))
 		}
 	}
-	if n.Repeat && len(n.Script) == 0 {
-		k.add(thing, "repeat, want a script")
+	if n.ScriptRepeat && len(n.Script) == 0 {
+		k.add(thing, "script repeat, want a script")
 	}
 }

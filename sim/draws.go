@@ -46,6 +46,20 @@ func (d Draws) Float64(request, attempt uint64) float64 {
 	return unit(d.Uint64(request, attempt))
 }
 
+// ExpFloat64 returns the exponential number of mean 1, in [0, ∞), of an attempt
+// of a request. It is made of the number that Uint64 returns, so use it in its
+// place, not beside it.
+func (d Draws) ExpFloat64(request, attempt uint64) float64 {
+	u := d.Uint64(request, attempt)
+	l := &expLayer[u%zigLayers]
+	x := float64(int64(u>>11)) * l.scale
+	if x < l.inner {
+		return x
+	}
+	r := d.Rand(request, attempt)
+	return r.expEdge(u%zigLayers, x)
+}
+
 // Rand returns a whole stream for an attempt of a request, for draws that need
 // more than one number. It starts in the same place in each call. Its numbers
 // are unrelated to the one that Uint64 returns.

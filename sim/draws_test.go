@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"testing"
 )
 
@@ -220,4 +221,38 @@ func BenchmarkDraws(b *testing.B) {
 		}
 		keep(b, float64(sum))
 	})
+}
+
+// The exponential numbers of a grid of requests and attempts follow their law,
+// up to the largest difference of the distribution functions (Kolmogorov 1933).
+func TestDrawsExponential(t *testing.T) {
+	d := NewDraws(3, 1, "service/db")
+	var x []float64
+	sum, squares := 0.0, 0.0
+	for request := range uint64(20_000) {
+		for attempt := range uint64(5) {
+			v := d.ExpFloat64(request, attempt)
+			if v < 0 || v != d.ExpFloat64(request, attempt) {
+				t.Fatalf("request %d, attempt %d: %v, want one number from 0 on", request, attempt, v)
+			}
+			x = append(x, v)
+			sum += v
+			squares += v * v
+		}
+	}
+	n := float64(len(x))
+	if mean := sum / n; math.Abs(mean-1) > 4/math.Sqrt(n) {
+		t.Errorf("mean %v, want 1", mean)
+	}
+	if second := squares / n; math.Abs(second-2) > 4*math.Sqrt(20/n) {
+		t.Errorf("second moment %v, want 2", second)
+	}
+	slices.Sort(x)
+	worst := 0.0
+	for i, v := range x {
+		worst = max(worst, math.Abs(1-math.Exp(-v)-float64(i)/n))
+	}
+	if worst > 1.95/math.Sqrt(n) { // exceeded by chance once in 1000
+		t.Errorf("distribution functions differ by %v", worst)
+	}
 }
