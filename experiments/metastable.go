@@ -59,7 +59,7 @@ is credited: -set policy=budget-request,budget-success -set rate_rps=250,265,280
 -set judge_s=30 -reps 10.`,
 		Factors: []Factor{
 			policy,
-			positive("rate_rps", "offered load, requests/s", 1e6, 120, 140, 160, 200, 260, 280, 300, 330),
+			positive("rate_rps", "offered load, requests/s", 1e6, 100, 130, 160, 200, 240, 275, 300, 330),
 			number("trigger_s", "length of the stall, s; 0 for none", 0, 1e5, 0, 1, 2, 5),
 			whole("workers", "calls the node serves at a time", 1, 1e6, 30),
 			number("service_s", "mean service time, exponential, s", 1e-6, 1e4, 0.1),

@@ -115,6 +115,12 @@ func (s *System) up(f *flight, i int, code policies.ErrorCode, refused bool) {
 		case timeoutLayer:
 			s.e.Cancel(sl.timer)
 		case retryLayer:
+			if code == noError && l.retries[l.instance(f.instance)].Succeed(sl.attempts > 1) {
+				if sl.attempts > 1 {
+					h.ledger.RetriesSucceeded++
+				}
+				continue
+			}
 			d := s.decide(f, l, sl, code)
 			if !d.Retry {
 				continue
@@ -322,13 +328,9 @@ func (s *System) ground(f *flight) {
 	f.hop.flights.put(f.place)
 }
 
-// nextStep starts the calls of a job's next step, or ends it.
+// nextStep starts the calls of a job's next step, of which there is one.
 func (s *System) nextStep(j *job) {
 	n := j.node
-	if int(j.step) == len(n.steps) {
-		s.finish(j)
-		return
-	}
 	st := &n.steps[j.step]
 	j.step++
 	j.need, j.pending = st.need, st.all
@@ -346,8 +348,14 @@ func (s *System) nextStep(j *job) {
 func (s *System) proceed(j *job) {
 	switch {
 	case j.need == 0:
-		s.leaveAll(j)
-		s.nextStep(j)
+		if j.flights != nil {
+			s.leaveAll(j)
+		}
+		if int(j.step) == len(j.node.steps) {
+			s.finish(j)
+		} else {
+			s.nextStep(j)
+		}
 	case j.pending < j.need:
 		s.leaveAll(j)
 		j.failed = true

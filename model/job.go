@@ -287,7 +287,7 @@ func (s *System) settle(j *job) {
 func (s *System) account(j *job) {
 	l := &j.node.ledger
 	switch {
-	case j.forsaken():
+	case j.request.orphans > 0 && j.forsaken():
 		l.AbandonedWork += j.worked
 	case j.failed:
 		l.RejectedWork += j.worked
@@ -339,6 +339,8 @@ func (s *System) forget(j *job) {
 // abandon is told that the caller of a job has gone.
 func (s *System) abandon(j *job) {
 	j.caller = nil
+	j.orphan = true
+	j.request.orphans++
 	switch {
 	case j.state == jobReturning:
 		s.e.Cancel(j.timer)
@@ -376,6 +378,9 @@ func (s *System) leave(j *job) {
 
 func (s *System) free(j *job) {
 	r := j.request
+	if j.orphan {
+		r.orphans--
+	}
 	j.state, j.caller, j.request = jobFree, nil, nil
 	s.jobs.put(j.place)
 	s.dropRequest(r)

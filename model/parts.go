@@ -22,13 +22,15 @@ import (
 // until one of them leaves the other: then the job is abandoned.
 
 type request struct {
-	place  uint32
-	refs   int32  // jobs alive
-	client uint32 // index into System.clients
-	loop   uint32 // client of a closed loop
-	number uint64 // of the client's requests, from 0
-	key    uint64 // number that is unique in the system, for draws
-	start  sim.Time
+	place uint32
+	refs  int32 // jobs alive
+	// orphans are those of them whose caller has gone.
+	orphans int32
+	client  uint32 // index into System.clients
+	loop    uint32 // client of a closed loop
+	number  uint64 // of the client's requests, from 0
+	key     uint64 // number that is unique in the system, for draws
+	start   sim.Time
 	// served counts for each hop the jobs that were done well for this
 	// request, arrived for each node those that reached it.
 	served, arrived []uint32
@@ -50,6 +52,7 @@ type job struct {
 	state   jobState
 	holds   bool // a worker
 	entered bool // its server has accepted it
+	orphan  bool // its caller has gone
 	counted bool // its category is in the ledger
 	effect  bool // fails, but has its effect
 
@@ -84,7 +87,7 @@ type job struct {
 // sets the rest: state, node, server, request, caller, hop, path and instance.
 // The list fields are nil already.
 func (j *job) reset() {
-	j.holds, j.entered, j.counted, j.effect, j.failed, j.starting = false, false, false, false, false, false
+	j.holds, j.entered, j.orphan, j.counted, j.effect, j.failed, j.starting = false, false, false, false, false, false, false
 	j.step, j.worked, j.deadline = 0, 0, sim.MaxTime
 }
 

@@ -18,9 +18,9 @@ import (
 // publishedRuns is the number of replications of the sampled ones.
 func publishedRuns() int {
 	if testing.Short() {
-		return 8
+		return 10
 	}
-	return 40
+	return 100
 }
 
 // ran returns a system at its horizon.
@@ -143,16 +143,14 @@ func TestPublishedTwoServersOneCrash(t *testing.T) {
 	if stuck < publishedRuns()-1 {
 		t.Errorf("3 retries: %d of %d runs are stuck, want all", stuck, publishedRuns())
 	}
-	// One run in some ten flickers once more after the crash, which the mean
-	// feels and the median does not.
+	// The published count is that of one run; a run here has a standard
+	// deviation of a tenth. The median does not feel the few that flicker once
+	// more after the crash.
 	slices.Sort(all)
-	median := stat.Quantile(0.5, stat.Empirical, all, nil)
-	tolerance := 0.02
-	if testing.Short() {
-		tolerance = 0.1
-	}
-	if math.Abs(median-662) > tolerance*662 {
-		t.Errorf("3 retries: %v completed, want 662", median)
+	median, lo, hi := stat.Quantile(0.5, stat.Empirical, all, nil), stat.Quantile(0.05, stat.Empirical, all, nil), stat.Quantile(0.95, stat.Empirical, all, nil)
+	t.Logf("3 retries: %v completed, 90 %% of the runs between %v and %v", median, lo, hi)
+	if !(lo <= 662 && 662 <= hi) || math.Abs(median-662) > 0.05*662 {
+		t.Errorf("3 retries: %v completed, 90 %% of the runs between %v and %v, want 662 near the middle", median, lo, hi)
 	}
 	for _, test := range []struct {
 		what   string
@@ -166,13 +164,16 @@ func TestPublishedTwoServersOneCrash(t *testing.T) {
 		all, stuck := completed(test.config)
 		if mean := stat.Mean(all, nil); stuck > 0 || math.Abs(mean-test.want) > 0.02*test.want {
 			t.Errorf("%s: %.0f completed and %d stuck, want %v within 2 %% and none", test.what, mean, stuck, test.want)
+		} else {
+			t.Logf("%s: %.0f completed", test.what, mean)
 		}
 	}
 }
 
-// Service that slows with the work in flight, 1 s + 0.01 s for each, and twice
-// the load for five seconds: without back-off two runs of three stay down, with
-// jittered back-off none does (mbrooker/simulator_example).
+// Service that slows with the work in flight, 1 s + 0.01 s for each call, and
+// twice the load for five seconds: without back-off some 28 of 40 runs stay
+// down, with jittered back-off none does (mbrooker/simulator_example,
+// simple_collapse_sim/sim.py). Its first wait is already doubled: up to 20 s.
 func TestPublishedCollapseWithoutBackoff(t *testing.T) {
 	system := func(backoff policies.BackoffConfig) model.Config {
 		leg := model.Law{Kind: model.Exponential, Mean: 100 * time.Millisecond}
@@ -180,14 +181,14 @@ func TestPublishedCollapseWithoutBackoff(t *testing.T) {
 		poisson := model.Arrivals{Kind: model.Poisson, RateRPS: 40}
 		return model.Config{
 			Nodes: []model.Node{{
-				Name: "server", Workers: model.Unlimited,
-				Service: model.Law{Mean: time.Second}, ServicePerInFlight: 10 * time.Millisecond,
+				Name: "server", Workers: model.Unlimited, // the call itself counts too
+				Service: model.Law{Mean: 1010 * time.Millisecond}, ServicePerInFlight: 10 * time.Millisecond,
 			}},
 			Clients: []model.Client{
 				{Name: "client", Arrivals: poisson, Steps: steps},
 				{Name: "surge", Arrivals: poisson, Steps: steps, Start: 20 * time.Second, End: 25 * time.Second},
 			},
-			Horizon: 60 * time.Second, Interval: time.Second,
+			Horizon: 80 * time.Second, Interval: time.Second,
 		}
 	}
 	stuck := func(c model.Config) (n int) {
@@ -196,19 +197,21 @@ func TestPublishedCollapseWithoutBackoff(t *testing.T) {
 			if s := over(series, 10, 20); s.succeeded < 0.9*s.requests {
 				t.Errorf("run %d: %v of %v succeed before the surge, want nearly all", i, s.succeeded, s.requests)
 			}
-			if s := over(series, 50, 60); s.succeeded < 0.5*s.requests {
+			if s := over(series, 60, 80); s.succeeded < 0.5*s.requests {
 				n++
 			}
 		}
 		return n
 	}
-	// 28 of 40: the 99 % interval of a share of 0.7 in as many runs of ours.
+	// Two samples of one share are within this of each other, at 99 %.
 	n := float64(publishedRuns())
-	half := 2.58*math.Sqrt(0.7*0.3/n) + 2.58*math.Sqrt(0.7*0.3/40)
-	if got := float64(stuck(system(policies.BackoffConfig{}))) / n; math.Abs(got-0.7) > half {
-		t.Errorf("without back-off a share of %.2f is stuck, want 0.70 ± %.2f", got, half)
+	margin := 2.58 * math.Sqrt(0.7*0.3/n+0.7*0.3/40)
+	if got := float64(stuck(system(policies.BackoffConfig{}))) / n; math.Abs(got-0.7) > margin {
+		t.Errorf("without back-off a share of %.2f is stuck, want 28 of 40 ± %.2f", got, margin)
+	} else {
+		t.Logf("without back-off a share of %.3f is stuck", got)
 	}
-	jittered := policies.BackoffConfig{Kind: policies.FullJitter, Base: 10 * time.Second}
+	jittered := policies.BackoffConfig{Kind: policies.FullJitter, Base: 10 * time.Second, FirstExponent: 1}
 	if got := stuck(system(jittered)); got > 0 {
 		t.Errorf("with jittered back-off %d of %v are stuck, want 0", got, n)
 	}

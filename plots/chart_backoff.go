@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/stormglass/stormglass/table"
@@ -28,12 +29,28 @@ func backoffStyle(kind string) Style {
 	return Neutral.Member(0)
 }
 
-// backoffPanels are what a figure shows of an outage.
-var backoffPanels = []struct{ metric, title, axis, never string }{
-	{"amplification_ratio", "Load in all", "attempts per request", ""},
-	{"recovery_s", "Recovery", "after the outage, s", "never"},
-	{"peak_after_load_ratio", "Peak after the outage", "attempts in 100 ms ÷ capacity", ""},
-	{"outage_success_ratio", "Requests of the outage that succeed", "share", ""},
+// A backoffPanel is one metric of an outage.
+type backoffPanel struct{ metric, title, axis, never string }
+
+// backoffPanels are what a figure shows: of an outage after which all recover
+// at once, how long requests take in place of the recovery.
+func backoffPanels(summary *table.Table, g group) []backoffPanel {
+	panels := []backoffPanel{
+		{"amplification_ratio", "Load in all", "attempts per request", ""},
+		{"latency_p99_s", "Latency that 99 % of the requests stay below", "s", ""},
+		{"peak_after_load_ratio", "Peak after the outage", "attempts in 100 ms ÷ capacity", ""},
+		{"outage_success_ratio", "Requests of the outage that succeed", "share", ""},
+	}
+	for _, r := range g.members {
+		switch {
+		case summary.Value(r, "unrecovered_count") > 0:
+			panels[1] = backoffPanel{"recovery_s", "Recovery", "after the outage, s", "never"}
+			return panels
+		case summary.Value(r, "recovery_s_mean") > 1:
+			panels[1] = backoffPanel{"recovery_s", "Recovery", "after the outage, s", ""}
+		}
+	}
+	return panels
 }
 
 // drawBackoff shows load and recovery against the base, for each kind.
@@ -54,7 +71,7 @@ func drawBackoff(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 			Columns: 2, ShareX: true, Height: 860,
 		}
 		lines := backoffLines(summary, g)
-		for i, m := range backoffPanels {
+		for i, m := range backoffPanels(summary, g) {
 			p := Panel{Title: m.title, X: Axis{Label: "base, s", Kind: Log}, Y: Axis{Label: m.axis, Never: m.never}}
 			for _, l := range lines {
 				line := l.of(summary, m.metric)
@@ -146,49 +163,78 @@ func usable(l Line) bool {
 // backoffTitle names the shortest waits with which the system comes back, or
 // what the waits do to the requests of the outage.
 func backoffTitle(summary *table.Table, g group) string {
-	back, down := map[string]float64{}, map[string]bool{}
+	least, down := map[string]float64{}, false
+	var kinds []string // that bring the system back, in order
 	for _, r := range g.members {
-		kind, base := summary.Label(r, "kind"), number(summary.Key(r, "base_s"))
 		if summary.Value(r, "unrecovered_count") >= summary.Value(r, "n")/2 {
-			down[kind] = true
-		} else if old, seen := back[kind]; !seen || base < old {
-			back[kind] = base
+			down = true
+			continue
+		}
+		kind, base := summary.Label(r, "kind"), number(summary.Key(r, "base_s"))
+		if old, seen := least[kind]; !seen {
+			kinds = append(kinds, kind)
+			least[kind] = base
+		} else {
+			least[kind] = min(old, base)
 		}
 	}
-	if len(down) > 0 {
-		best, least := "", math.Inf(1)
-		for _, r := range g.members { // in order, so that the first of several is named
-			kind := summary.Label(r, "kind")
-			if base, ok := back[kind]; ok && base < least {
-				best, least = kind, base
+	switch {
+	case down && len(kinds) == 0:
+		return "No back-off tried brings the node back: it moves attempts, and a request that fails still makes all of its own"
+	case down:
+		return "Only waits longer than the backlog bring the node back: " + backoffBases(kinds, least)
+	}
+	return backoffTrade(summary, g)
+}
+
+// backoffBases lists kinds by the shortest base that works: "decorrelated
+// jitter from a base of 3 s, the others from 10 s".
+func backoffBases(kinds []string, least map[string]float64) string {
+	var bases []float64
+	of := map[float64][]string{}
+	for _, k := range kinds {
+		b := least[k]
+		if of[b] == nil {
+			bases = append(bases, b)
+		}
+		of[b] = append(of[b], k)
+	}
+	slices.Sort(bases)
+	var parts []string
+	for i, b := range bases {
+		who := strings.Join(of[b], ", ")
+		if i == len(bases)-1 && len(of[b]) > 2 {
+			who = "the others"
+			if i == 0 {
+				who = "all kinds"
 			}
 		}
-		if best == "" {
-			return "No back-off tried brings the node back: it moves attempts, and each failing request still makes all of its own"
-		}
-		return fmt.Sprintf("Back-off brings the node back only if it waits out the backlog: from a base of %s s (%s), whatever the jitter", compact(least, 3), best)
+		parts = append(parts, who+" from a base of "+compact(b, 3)+" s")
 	}
-	first := g.members[0]
-	worst, best := first, first
+	return strings.Join(parts, ", ")
+}
+
+// backoffTrade compares the least with the most of the outage's requests that
+// succeed, of equal ones that with the lower peak.
+func backoffTrade(summary *table.Table, g group) string {
+	good := func(r table.Row) float64 { return summary.Value(r, "outage_success_ratio_mean") }
+	peak := func(r table.Row) float64 { return summary.Value(r, "peak_load_ratio_mean") }
+	worst, best := g.members[0], g.members[0]
 	for _, r := range g.members {
-		if summary.Value(r, "outage_success_ratio_mean") < summary.Value(worst, "outage_success_ratio_mean") {
+		if good(r) < good(worst) {
 			worst = r
 		}
-		if summary.Value(r, "outage_success_ratio_mean") > summary.Value(best, "outage_success_ratio_mean")+0.005 {
+		if d := good(r) - good(best); d > 0.005 || d > -0.005 && peak(r) < peak(best) {
 			best = r
 		}
 	}
 	name := func(r table.Row) string {
-		kind := summary.Label(r, "kind")
 		if summary.Key(r, "kind") == "none" {
 			return "without back-off"
 		}
-		return strings.TrimSpace("with " + kind + " from " + summary.Key(r, "base_s") + " s")
+		return "with " + summary.Label(r, "kind") + " from " + summary.Key(r, "base_s") + " s"
 	}
-	text := func(r table.Row) string {
-		return fmt.Sprintf("%s %% of the requests of the outage succeed and the load rises to %s times the capacity",
-			compact(100*summary.Value(r, "outage_success_ratio_mean"), 0), compact(summary.Value(r, "peak_load_ratio_mean"), 1))
-	}
-	return capital(name(worst)) + ", " + text(worst) + "; " + name(best) + ", " +
-		fmt.Sprintf("%s %% and %s times", compact(100*summary.Value(best, "outage_success_ratio_mean"), 0), compact(summary.Value(best, "peak_load_ratio_mean"), 1))
+	return fmt.Sprintf("%s %s %% of the outage's requests succeed and the load peaks at %s times the capacity; %s it is %s %%, %s times and a latency of up to %s s",
+		capital(name(worst)), compact(100*good(worst), 0), compact(peak(worst), 1),
+		name(best), compact(100*good(best), 0), compact(peak(best), 1), compact(summary.Value(best, "latency_p99_s_mean"), 0))
 }

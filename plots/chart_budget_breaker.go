@@ -46,7 +46,7 @@ func drawBudgetBreaker(summary *table.Table, _ []*table.Table) ([]Drawing, error
 			name string
 			axis Axis
 		}{
-			{"c_amplification_ratio", Axis{Label: "attempts at C per request", Kind: Log}},
+			{"c_amplification_ratio", Axis{Label: "attempts at C per request", Kind: Log, Range: guardRange(summary, g)}},
 			{"success_ratio", Axis{Label: "share of requests that succeed", Range: [2]float64{0, 1}}},
 		} {
 			for _, p := range summary.Levels("error_ratio") {
@@ -61,6 +61,20 @@ func drawBudgetBreaker(summary *table.Table, _ []*table.Table) ([]Drawing, error
 		drawings = append(drawings, Drawing{g.suffix(), f})
 	}
 	return drawings, nil
+}
+
+// guardRange holds all attempts at C of the group and their bounds.
+func guardRange(summary *table.Table, g group) [2]float64 {
+	lo, hi := 1.0, 1.0
+	for _, r := range g.members {
+		if v := summary.Value(r, "c_amplification_ratio_mean"); v > 0 {
+			lo, hi = min(lo, v), max(hi, v)
+		}
+		if v := summary.Value(r, "c_bound_ratio_mean"); v > 0 {
+			hi = max(hi, v)
+		}
+	}
+	return [2]float64{lo / 1.3, hi * 1.3}
 }
 
 // guardRow names a policy and who retries.
@@ -146,21 +160,25 @@ func guardTitle(summary *table.Table, g group) string {
 		}
 		return most
 	}
-	text := fmt.Sprintf("With C failing %s %% of its calls, it gets up to", percent(worst))
+	text := fmt.Sprintf("Of a request, a node that fails %s %% of its calls sees up to", percent(worst))
 	parts := ""
 	for _, c := range []struct {
 		budget, breaker bool
 		text            string
-	}{{false, false, "from unlimited retries"}, {true, false, "with budgets"}, {false, true, "with breakers"}, {true, true, "with both"}} {
+	}{{false, false, "with unlimited retries"}, {true, false, "with budgets"}, {false, true, "with breakers"}, {true, true, "with both"}} {
 		if v := load(c.budget, c.breaker); !math.IsNaN(v) {
 			if parts != "" {
 				parts += ","
 			}
-			parts += " " + compact(v, 2) + " " + c.text
+			parts += " " + compact(v, 2)
+			if parts == " "+compact(v, 2) {
+				parts += " attempts"
+			}
+			parts += " " + c.text
 		}
 	}
 	if parts == "" {
 		return "Budgets and breakers in a chain of three hops"
 	}
-	return text + parts + " calls per request"
+	return text + parts
 }

@@ -41,7 +41,7 @@ func drawMetastable(summary *table.Table, details []*table.Table) ([]Drawing, er
 				{KeyPoint, phaseStyles[0], "recovered"}, {KeyPoint, phaseStyles[1], "stuck"},
 				{KeyPoint, phaseStyles[2], "collapsed without the stall"},
 			},
-			Columns: 4, ShareX: true, ShareY: true, Height: 720,
+			Columns: 4, ShareX: true, ShareY: true, Width: 1440, Height: 760,
 		}
 		limits := false
 		for _, policy := range summary.Levels("policy") {
@@ -165,14 +165,14 @@ func metastableTitle(limits *table.Table, g group) string {
 		longest = max(longest, at)
 		load := limits.Value(row, "recovers_up_to_rps")
 		if math.IsNaN(load) {
-			parts = append(parts, "at no load tried "+w.text)
+			parts = append(parts, "none tried "+w.text)
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("up to %s/s %s", compact(load, 1), w.text))
+		parts = append(parts, fmt.Sprintf("%s/s %s", compact(load, 1), w.text))
 	}
 	capacity := number(g.table.Key(g.members[0], "workers")) / number(g.table.Key(g.members[0], "service_s"))
 	if len(parts) == 0 {
 		return fmt.Sprintf("At which load and after which stall a node for %s/s stays down", compact(capacity, 1))
 	}
-	return fmt.Sprintf("After a stall of %s s, a node for %s/s comes back %s", strconv.FormatFloat(longest, 'f', -1, 64), compact(capacity, 1), strings.Join(parts, ", "))
+	return fmt.Sprintf("After a stall of %s s, a node for %s/s recovers at loads up to %s", strconv.FormatFloat(longest, 'f', -1, 64), compact(capacity, 1), strings.Join(parts, ", "))
 }

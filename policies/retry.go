@@ -74,6 +74,7 @@ type Retry struct {
 	backoff  *Backoff
 	budget   Budget        // nil if unlimited
 	learns   AttemptBudget // the budget, if it wants to know of attempts
+	plain    bool          // only errors are retried
 }
 
 // NewRetry returns a retry policy, or the error of Validate. The budget may
@@ -86,7 +87,7 @@ func NewRetry(c RetryConfig, budget Budget) (*Retry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Retry{attempts: c.Attempts, deadline: c.Deadline, retryOn: c.RetryOn, backoff: b}
+	r := &Retry{attempts: c.Attempts, deadline: c.Deadline, retryOn: c.RetryOn, backoff: b, plain: c.RetryOn == nil}
 	r.setBudget(budget)
 	if r.retryOn == nil {
 		if r.retryOn, err = c.Errors.Func(); err != nil {

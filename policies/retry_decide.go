@@ -70,6 +70,23 @@ func (r *Retry) Decide(a Attempt) Decision {
 	return Decision{Retry: true, Delay: delay}
 }
 
+// Succeed is Decide for an attempt that succeeded, at less cost: it ends the
+// request. Retried says whether a retry was granted to it. It does nothing and
+// returns false if the configuration has a RetryOn, which may want to retry
+// a success: then Decide is to be asked.
+func (r *Retry) Succeed(retried bool) bool {
+	if !r.plain {
+		return false
+	}
+	if r.learns != nil {
+		r.learns.Attempt(true)
+	}
+	if r.budget != nil {
+		r.budget.Done(retried, true)
+	}
+	return true
+}
+
 // look decides apart from the budget.
 func (r *Retry) look(a Attempt) (time.Duration, Reason) {
 	if !r.retryOn(a.Outcome) {
