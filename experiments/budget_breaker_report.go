@@ -118,9 +118,8 @@ func reportBudgetBreaker(r *Result) []table.Text {
 				mean("c_amplification_ratio", 3), short(r.Stat(i, "c_amplification_ratio").Exact, 3), mean("c_bound_ratio", 3),
 				mean("retry_success_ratio", 3), mean("denied_count", 0), mean("refused_count", 0), mean("openings_count", 0), mean("open_ratio", 2))
 		}
-		if best := bestCombination(r, cells); best >= 0 {
-			t.Notes = append(t.Notes, fmt.Sprintf("Best: %s. No combination has a success ratio of more than one point above its %s, and of those near that it has the fewest attempts at C, %s per request.",
-				comboWords(p.Cells[best]), short(r.Stat(best, "success_ratio").Mean, 3), short(r.Stat(best, "c_amplification_ratio").Mean, 3)))
+		if note := bestNote(r, cells); note != "" {
+			t.Notes = append(t.Notes, note)
 		}
 		if note := refusalNote(r, cells); note != "" {
 			t.Notes = append(t.Notes, note)
@@ -130,8 +129,23 @@ func reportBudgetBreaker(r *Result) []table.Text {
 	return texts
 }
 
+// bestNote says in words which combination is best.
+func bestNote(r *Result, cells []int) string {
+	best := bestCombination(r, cells)
+	if best < 0 {
+		return ""
+	}
+	name, load := comboWords(r.Plan.Cells[best]), short(r.Stat(best, "c_amplification_ratio").Mean, 3)
+	success := r.Stat(best, "success_ratio").Mean
+	if success == 0 {
+		return fmt.Sprintf("Nothing succeeds; what troubles C least is %s, with %s attempts per request.", name, load)
+	}
+	return fmt.Sprintf("Best: %s. No success ratio is more than 0.01 above its %s, and of the combinations as near to the highest it has the fewest attempts at C, %s per request.",
+		name, short(success, 3), load)
+}
+
 // bestCombination is the cell with the fewest attempts at C among those whose
-// success ratio is within one point of the highest; -1 if nothing was measured.
+// success ratio is within 0.01 of the highest; -1 if nothing was measured.
 func bestCombination(r *Result, cells []int) int {
 	top := math.Inf(-1)
 	for _, i := range cells {

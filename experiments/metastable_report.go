@@ -152,8 +152,11 @@ func reportMetastable(r *Result) []table.Text {
 	var texts []table.Text
 	for _, cells := range p.cellGroups("rate_rps", "policy") {
 		c := p.Cells[cells[0]]
-		texts = append(texts, phaseText(r, cells, "Stall of "+c.Text("trigger_s")+" s: what became of the system, "+r.replications()+
-			p.varying(c, "policy", "rate_rps", "trigger_s")))
+		caption := "Stall of " + c.Text("trigger_s") + " s: seconds to recover, or what else became of the system, "
+		if c.Float("trigger_s") == 0 {
+			caption = "Without a stall: what became of the system, "
+		}
+		texts = append(texts, phaseText(r, cells, caption+r.replications()+p.varying(c, "policy", "rate_rps", "trigger_s")))
 	}
 	if t := hysteresisText(r); len(t.Rows) > 0 {
 		texts = append(texts, t)
@@ -181,8 +184,8 @@ func phaseText(r *Result, cells []int, caption string) table.Text {
 	return t
 }
 
-// phaseWord says what became of the runs of a cell; the number is the mean
-// time to recover.
+// phaseWord says what became of the runs of a cell: the mean time to recover if
+// all did.
 func phaseWord(r *Result, cell int) string {
 	recovered, stuck, before := r.Stat(cell, "recovered_ratio"), r.Stat(cell, "stuck_ratio"), r.Stat(cell, "collapsed_before_ratio")
 	n := recovered.N
@@ -191,7 +194,10 @@ func phaseWord(r *Result, cell int) string {
 	case n == 0:
 		return Blank
 	case before.Mean == 1:
-		return "collapsed"
+		if at := r.Stat(cell, "collapse_s"); at.N > 0 {
+			return "collapsed at " + short(at.Mean, 0) + " s"
+		}
+		return "collapsed before"
 	case stuck.Mean == 1:
 		return "stuck"
 	case recovered.Mean == 1:
@@ -214,7 +220,11 @@ func hysteresisText(r *Result) table.Text {
 	for _, h := range hystereses(r) {
 		c := r.Plan.Cells[h.cell]
 		width := short(h.width(), 1)
-		if math.IsNaN(h.collapses) && !math.IsNaN(h.recovers) {
+		switch {
+		case math.IsNaN(h.recovers) || !math.IsNaN(h.collapses):
+		case h.recovers == h.highest:
+			width = Blank // no load tried tells
+		default:
 			width = "≥ " + width
 		}
 		t.Append(metaWords[c.Text("policy")]+r.Plan.varying(c, "policy", "rate_rps", "trigger_s"), c.Text("trigger_s"),

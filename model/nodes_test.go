@@ -22,9 +22,9 @@ func TestQueueOrders(t *testing.T) {
 	visit(t, "LIFO", oneWorker(func(b *model.Node) { b.Queue.Order = model.LIFO }), model.Call{},
 		user{0, 100 * ms, okay}, user{10 * ms, 290 * ms, okay}, user{20 * ms, 180 * ms, okay})
 	visit(t, "room for one", oneWorker(func(b *model.Node) { b.Queue.Limit = model.Known(1) }), model.Call{},
-		user{0, 100 * ms, okay}, user{10 * ms, 190 * ms, okay}, user{20 * ms, 0, 503}, user{100 * ms, 200 * ms, okay})
+		user{0, 100 * ms, okay}, user{10 * ms, 190 * ms, okay}, user{20 * ms, 0, 503}, user{101 * ms, 199 * ms, okay})
 	visit(t, "room for none", oneWorker(func(b *model.Node) { b.Queue.Limit = model.Known(0) }), model.Call{},
-		user{0, 100 * ms, okay}, user{10 * ms, 0, 503}, user{100 * ms, 100 * ms, okay}, user{100 * ms, 0, 503})
+		user{0, 100 * ms, okay}, user{10 * ms, 0, 503}, user{101 * ms, 100 * ms, okay}, user{101 * ms, 0, 503})
 }
 
 func TestShed(t *testing.T) {
@@ -36,7 +36,8 @@ func TestShed(t *testing.T) {
 }
 
 // The instants are those of users a, b and c, who arrive at once and wait for
-// 150 ms: a is served, b is under way when he leaves, c waits.
+// 150 ms: a is served, b is under way when he leaves, c waits. Where b makes room
+// for c, c begins before he leaves at the same instant.
 func TestAbandonedWork(t *testing.T) {
 	abc := []user{{0, 100 * ms, okay}, {0, 150 * ms, policies.ErrTimeout}, {0, 150 * ms, policies.ErrTimeout}}
 	call := model.Call{Stack: model.Stack{timeout(150 * ms)}, PropagateDeadline: true}
@@ -49,7 +50,7 @@ func TestAbandonedWork(t *testing.T) {
 	}{
 		{"done to the end", func(b *model.Node) {}, 0, 2, 3, 200 * ms, 600},
 		{"expired work is dropped", func(b *model.Node) { b.Queue.DropExpired = true }, 1, 1, 2, 100 * ms, 500},
-		{"cancelled", func(b *model.Node) { b.Cancel = true }, 0, 2, 2, 50 * ms, 400},
+		{"cancelled", func(b *model.Node) { b.Cancel = true }, 0, 2, 3, 50 * ms, 400},
 		{"cancelled while it stands still", func(b *model.Node) {
 			b.Cancel = true
 			b.Faults = []model.Fault{{Kind: model.FaultPause, Start: 120 * ms, End: sec}}

@@ -37,7 +37,7 @@ type backoffPanel struct{ metric, title, axis, never string }
 func backoffPanels(summary *table.Table, g group) []backoffPanel {
 	panels := []backoffPanel{
 		{"amplification_ratio", "Load in all", "attempts per request", ""},
-		{"latency_p99_s", "Latency that 99 % of the requests stay below", "s", ""},
+		{"latency_p99_s", "Latency, 99th percentile", "s", ""},
 		{"peak_after_load_ratio", "Peak after the outage", "attempts in 100 ms ÷ capacity", ""},
 		{"outage_success_ratio", "Requests of the outage that succeed", "share", ""},
 	}
@@ -67,11 +67,14 @@ func drawBackoff(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 			Title: backoffTitle(summary, g),
 			Subtitle: fmt.Sprintf("A node for %s/s %s for %s s; %s requests/s, timeout %s s, at most %s attempts, waits of at most %s s%s",
 				compact(capacity, 1), outage, key("outage_s"), key("rate_rps"), key("timeout_s"), key("attempts"), key("cap_s"), g.title()),
-			Note:    " · means, 95 % intervals as bands · never: not back by the end of the run",
+			Note:    " · means, 95 % intervals as bands",
 			Columns: 2, ShareX: true, Height: 860,
 		}
 		lines := backoffLines(summary, g)
 		for i, m := range backoffPanels(summary, g) {
+			if m.never != "" {
+				f.Note += " · never: not back by the end of the run"
+			}
 			p := Panel{Title: m.title, X: Axis{Label: "base, s", Kind: Log}, Y: Axis{Label: m.axis, Never: m.never}}
 			for _, l := range lines {
 				line := l.of(summary, m.metric)
@@ -234,7 +237,7 @@ func backoffTrade(summary *table.Table, g group) string {
 		}
 		return "with " + summary.Label(r, "kind") + " from " + summary.Key(r, "base_s") + " s"
 	}
-	return fmt.Sprintf("%s %s %% of the outage's requests succeed and the load peaks at %s times the capacity; %s it is %s %%, %s times and a latency of up to %s s",
+	return fmt.Sprintf("%s, %s %% of the outage's requests succeed and the load peaks at %s × capacity; %s, %s %% and %s ×, for a 99th percentile of %s s",
 		capital(name(worst)), compact(100*good(worst), 0), compact(peak(worst), 1),
 		name(best), compact(100*good(best), 0), compact(peak(best), 1), compact(summary.Value(best, "latency_p99_s_mean"), 0))
 }

@@ -160,7 +160,7 @@ func guardTitle(summary *table.Table, g group) string {
 		}
 		return most
 	}
-	text := fmt.Sprintf("Of a request, a node that fails %s %% of its calls sees up to", percent(worst))
+	text := fmt.Sprintf("A node that fails %s %% of its calls sees up to", percent(worst))
 	parts := ""
 	for _, c := range []struct {
 		budget, breaker bool
@@ -172,7 +172,7 @@ func guardTitle(summary *table.Table, g group) string {
 			}
 			parts += " " + compact(v, 2)
 			if parts == " "+compact(v, 2) {
-				parts += " attempts"
+				parts += " attempts per request"
 			}
 			parts += " " + c.text
 		}

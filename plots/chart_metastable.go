@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/stormglass/stormglass/table"
@@ -147,10 +146,10 @@ func between(levels []string, v float64) (float64, bool) {
 func metastableTitle(limits *table.Table, g group) string {
 	words := []struct{ policy, text string }{
 		{"unlimited", "with unlimited retries"}, {"budget-request", "with a budget per request"},
-		{"budget-success", "per success"}, {"none", "without retries"},
+		{"budget-success", "with one per success"}, {"none", "without retries"},
 	}
 	longest := -1.0
-	var parts []string
+	var up, none []string
 	for _, w := range words {
 		var row table.Row
 		at := -1.0
@@ -163,16 +162,21 @@ func metastableTitle(limits *table.Table, g group) string {
 			continue
 		}
 		longest = max(longest, at)
-		load := limits.Value(row, "recovers_up_to_rps")
-		if math.IsNaN(load) {
-			parts = append(parts, "none tried "+w.text)
-			continue
+		if load := limits.Value(row, "recovers_up_to_rps"); math.IsNaN(load) {
+			none = append(none, w.text)
+		} else {
+			up = append(up, compact(load, 1)+"/s "+w.text)
 		}
-		parts = append(parts, fmt.Sprintf("%s/s %s", compact(load, 1), w.text))
 	}
-	capacity := number(g.table.Key(g.members[0], "workers")) / number(g.table.Key(g.members[0], "service_s"))
-	if len(parts) == 0 {
-		return fmt.Sprintf("At which load and after which stall a node for %s/s stays down", compact(capacity, 1))
+	capacity := compact(number(g.table.Key(g.members[0], "workers"))/number(g.table.Key(g.members[0], "service_s")), 1)
+	text := "After a stall of " + compact(longest, 3) + " s, a node for " + capacity + "/s recovers at "
+	switch {
+	case len(up) == 0 && len(none) == 0:
+		return "At which load and after which stall a node for " + capacity + "/s stays down"
+	case len(none) == 0:
+		return text + "loads up to " + strings.Join(up, ", ")
+	case len(up) == 0:
+		return text + "no load tried " + strings.Join(none, ", ")
 	}
-	return fmt.Sprintf("After a stall of %s s, a node for %s/s recovers at loads up to %s", strconv.FormatFloat(longest, 'f', -1, 64), compact(capacity, 1), strings.Join(parts, ", "))
+	return text + "loads up to " + strings.Join(up, ", ") + "; at no load tried " + strings.Join(none, ", ")
 }
