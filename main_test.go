@@ -288,6 +288,22 @@ func TestGoldenSummaries(t *testing.T) {
 		"detection-delay": nil,
 		"slow-calls":      {"-reps", "3"},
 		"window-grid":     {"-hours", "0.2", "-reps", "2", "-set", "window=count-20,time-10s,buckets-10s"},
+
+		"amplification":          {"-reps", "2", "-set", "failure_ratio=0.2,1", "-set", "policy=none,budget-10,budget-10-float,retry-3"},
+		"amplification-timeline": {"-reps", "1", "-set", "trouble=limit,queue"},
+		"amplification-layers":   {"-set", "layers=3", "-set", "policy=retry-3,budget-10,budget-10-float"},
+		"budget-instances":       {"-reps", "1", "-set", "instances=1,1000"},
+		"mesh-retries":           {"-reps", "2", "-set", "failure_ratio=0.5,1"},
+		"mesh-chain":             nil,
+		"mesh-retry-cap":         {"-reps", "2", "-set", "clients=20"},
+		"mesh-writes":            nil,
+		"mesh-timeouts":          {"-reps", "1"},
+		"double-retry":           {"-reps", "1", "-set", "failure_ratio=0.5"},
+		"cancellation":           {"-reps", "1", "-set", "rate_rps=80", "-set", "measure_s=20"},
+		"contention":             {"-reps", "2", "-set", "clients=10"},
+		"backoff":                {"-reps", "1", "-set", "base_s=1"},
+		"budget-breaker":         {"-reps", "1", "-set", "error_ratio=0.5", "-set", "horizon_s=10"},
+		"metastable":             {"-reps", "1", "-set", "rate_rps=130,275", "-set", "trigger_s=2", "-set", "horizon_s=60"},
 	} {
 		dir := t.TempDir()
 		args = append([]string{"-exp", name, "-out", dir, "-charts", "none", "-quiet"}, args...)

@@ -72,7 +72,7 @@ func TestMetastableKnownLoads(t *testing.T) {
 	}{
 		{"none", "280", "400", 10, 10},
 		{"unlimited", "120", "200", 10, 10},
-		{"unlimited", "140", "200", 7, 10},
+		{"unlimited", "140", "200", 6, 10},
 		{"unlimited", "145", "200", 0, 0},
 		{"unlimited", "160", "400", 0, 0},
 	} {

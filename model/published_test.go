@@ -140,8 +140,8 @@ func TestPublishedTwoServersOneCrash(t *testing.T) {
 		return all, stuck
 	}
 	all, stuck := completed(system(4, nil))
-	if stuck < publishedRuns()-1 {
-		t.Errorf("3 retries: %d of %d runs are stuck, want all", stuck, publishedRuns())
+	if stuck < publishedRuns()*9/10 {
+		t.Errorf("3 retries: %d of %d runs are stuck, want nearly all", stuck, publishedRuns())
 	}
 	// The published count is that of one run; a run here has a standard
 	// deviation of a tenth. The median does not feel the few that flicker once

@@ -57,6 +57,10 @@ func backoffPanels(summary *table.Table, g group) []backoffPanel {
 func drawBackoff(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 	var drawings []Drawing
 	for _, g := range groups(summary, "kind", "base_s", "jitter_ratio") {
+		lines := backoffLines(summary, g)
+		if !slices.ContainsFunc(lines, func(l backoffLine) bool { return usable(l.of(summary, backoffPanels(summary, g)[0].metric)) }) {
+			continue // no request came
+		}
 		key := func(name string) string { return summary.Key(g.members[0], name) }
 		capacity := number(key("workers")) / number(key("service_s"))
 		outage := "answers every call with an error"
@@ -70,7 +74,6 @@ func drawBackoff(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 			Note:    " · means, 95 % intervals as bands",
 			Columns: 2, ShareX: true, Height: 860,
 		}
-		lines := backoffLines(summary, g)
 		for i, m := range backoffPanels(summary, g) {
 			if m.never != "" {
 				f.Note += " · never: not back by the end of the run"
