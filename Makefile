@@ -20,7 +20,7 @@ race:
 	go test -race ./...
 
 bench: ## the engine against a textbook engine, and the policies
-	go test -run '^$$' -bench . ./sim ./policies
+	go test -run "^$$" -bench . ./sim ./policies ./model
 
 peers: ## Allow + Record against other libraries
 	cd bench && go test -run '^$$' -bench . -cpu 2
