@@ -56,7 +56,11 @@ func TestBudgetBreakerChance(t *testing.T) {
 
 // No combination exceeds its bound, and a breaker never adds load.
 func TestBudgetBreakerBound(t *testing.T) {
-	r := mustRun(t, budgetBreaker(), Options{Seed: 1, Reps: 2, Set: map[string]string{"horizon_s": "20", "retry": "none,retry-3,budget-10,budget-20-full"}})
+	reps, horizon := 2, "20"
+	if testing.Short() {
+		reps, horizon = 1, "10"
+	}
+	r := mustRun(t, budgetBreaker(), Options{Seed: 1, Reps: reps, Set: map[string]string{"horizon_s": horizon, "retry": "none,retry-3,budget-10,budget-20-full"}})
 	for i, c := range r.Plan.Cells {
 		for rep := range r.Plan.Reps {
 			at := func(metric string) float64 { return r.Values(i, metric)[rep] }

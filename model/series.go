@@ -54,40 +54,50 @@ func (s *System) intervalStart(i int) sim.Time {
 func (s *System) closeInterval() {
 	v := s.totals()
 	was := &s.previous
-	d := Interval{Start: s.intervalStart(len(s.intervals)), End: s.e.Now()}
-	for i, n := range v.Nodes {
-		if was.Nodes != nil {
-			p := was.Nodes[i]
-			n.Attempts -= p.Attempts
-			n.Succeeded -= p.Succeeded
-			n.Failed -= p.Failed
-			n.Rejected -= p.Rejected
-			n.Abandoned -= p.Abandoned
-		}
-		d.Nodes = append(d.Nodes, n)
-	}
-	for i, c := range v.Clients {
-		if was.Clients != nil {
-			p := was.Clients[i]
-			c.Requests -= p.Requests
-			c.Succeeded -= p.Succeeded
-			c.Failed -= p.Failed
-		}
-		d.Clients = append(d.Clients, c)
-	}
-	for i, c := range v.Calls {
-		if was.Calls != nil {
-			p := was.Calls[i]
-			c.Attempts -= p.Attempts
-			c.Retries -= p.Retries
-			c.Denied -= p.Denied
-			c.Refused -= p.Refused
-			c.OpenTime -= p.OpenTime
-		}
-		d.Calls = append(d.Calls, c)
-	}
-	s.intervals = append(s.intervals, d)
+	s.intervals = append(s.intervals, Interval{
+		Start: s.intervalStart(len(s.intervals)), End: s.e.Now(),
+		Nodes:   differences(v.Nodes, was.Nodes, NodeInterval.less),
+		Clients: differences(v.Clients, was.Clients, ClientInterval.less),
+		Calls:   differences(v.Calls, was.Calls, CallInterval.less),
+	})
 	s.previous = v
+}
+
+// differences subtracts earlier totals, of which there may be none yet.
+func differences[T any](now, before []T, less func(a, b T) T) []T {
+	d := make([]T, len(now))
+	for i := range now {
+		d[i] = now[i]
+		if before != nil {
+			d[i] = less(now[i], before[i])
+		}
+	}
+	return d
+}
+
+func (n NodeInterval) less(p NodeInterval) NodeInterval {
+	n.Attempts -= p.Attempts
+	n.Succeeded -= p.Succeeded
+	n.Failed -= p.Failed
+	n.Rejected -= p.Rejected
+	n.Abandoned -= p.Abandoned
+	return n
+}
+
+func (c ClientInterval) less(p ClientInterval) ClientInterval {
+	c.Requests -= p.Requests
+	c.Succeeded -= p.Succeeded
+	c.Failed -= p.Failed
+	return c
+}
+
+func (c CallInterval) less(p CallInterval) CallInterval {
+	c.Attempts -= p.Attempts
+	c.Retries -= p.Retries
+	c.Denied -= p.Denied
+	c.Refused -= p.Refused
+	c.OpenTime -= p.OpenTime
+	return c
 }
 
 // totals counts from the beginning.
