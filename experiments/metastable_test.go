@@ -120,6 +120,9 @@ func TestMetastableOutcomes(t *testing.T) {
 
 // A system that waits for a load of c/a is stuck above it and not below.
 func TestHysteresis(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long runs")
+	}
 	r := mustRun(t, metastable(), Options{Seed: 1, Reps: 2, Set: map[string]string{
 		"policy": "none,unlimited,budget-request", "rate_rps": "40,60,85,96,120", "workers": "10", "trigger_s": "0,5", "ratio": "0.1", "horizon_s": "300",
 	}})
