@@ -16,38 +16,63 @@ type bucket struct {
 	burst      time.Duration // time that fills it
 	full       sim.Time
 	fullBeyond uint64
-	limits     bool
 }
 
 func newBucket(rate float64, burst int) bucket {
-	if rate <= 0 {
-		return bucket{}
-	}
 	whole, part := math.Modf(1e9 / rate)
-	b := bucket{limits: true, period: time.Duration(whole), fraction: uint64(part * (1 << 32))}
+	b := bucket{period: time.Duration(whole), fraction: uint64(part * (1 << 32))}
 	b.burst = nanoseconds(math.Ceil(1e9 / rate * float64(max(1, burst))))
 	return b
 }
 
-// take reports whether a call may enter now.
-func (b *bucket) take(now sim.Time) bool {
-	if !b.limits {
-		return true
-	}
-	full, beyond := b.full, b.fullBeyond
+// next returns when the bucket will be full if a call enters now, and false if
+// there is no room for it.
+func (b *bucket) next(now sim.Time) (full sim.Time, beyond uint64, ok bool) {
+	full, beyond = b.full, b.fullBeyond
 	if full < now {
 		full, beyond = now, 0
 	}
 	beyond += b.fraction
 	full = full.Add(b.period + time.Duration(beyond>>32))
-	if full.Sub(now) > b.burst {
-		return false
-	}
-	b.full, b.fullBeyond = full, beyond&(1<<32-1)
-	return true
+	return full, beyond & (1<<32 - 1), full.Sub(now) <= b.burst
 }
 
-// like reports whether two buckets have the same rate and size.
-func (b *bucket) like(c *bucket) bool {
-	return b.limits == c.limits && b.period == c.period && b.fraction == c.fraction && b.burst == c.burst
+// has reports whether a call may enter now, take lets it in.
+func (b *bucket) has(now sim.Time) bool {
+	_, _, ok := b.next(now)
+	return ok
+}
+
+func (b *bucket) take(now sim.Time) { b.full, b.fullBeyond, _ = b.next(now) }
+
+// A limitFault is a limit fault at a server, with its bucket while it holds.
+type limitFault struct {
+	fault  *Fault
+	on     bool
+	bucket bucket
+}
+
+// admits lets a call in if all the limits on the rate of a server have room
+// for it.
+func (sv *server) admits(now sim.Time) bool {
+	if !sv.sheds && len(sv.limits) == 0 {
+		return true
+	}
+	if sv.sheds && !sv.shed.has(now) {
+		return false
+	}
+	for i := range sv.limits {
+		if l := &sv.limits[i]; l.on && !l.bucket.has(now) {
+			return false
+		}
+	}
+	if sv.sheds {
+		sv.shed.take(now)
+	}
+	for i := range sv.limits {
+		if l := &sv.limits[i]; l.on {
+			l.bucket.take(now)
+		}
+	}
+	return true
 }

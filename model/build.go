@@ -77,8 +77,16 @@ func (s *System) buildNode(n *node, c *Node, index int) {
 		n.waits = newHistogram()
 	}
 	for i := range n.servers {
-		n.servers[i] = server{node: n, index: i, global: uint64(len(s.servers)),
-			shed: newBucket(c.Shed.RateRPS, c.Shed.Burst), now: state{slow: 1, speed: 1}}
+		sv := &n.servers[i]
+		*sv = server{node: n, index: i, global: uint64(len(s.servers)), now: state{slow: 1, speed: 1}}
+		if sv.sheds = c.Shed.RateRPS > 0; sv.sheds {
+			sv.shed = newBucket(c.Shed.RateRPS, c.Shed.Burst)
+		}
+		for k := range c.Faults {
+			if c.Faults[k].Kind == FaultLimit {
+				sv.limits = append(sv.limits, limitFault{fault: &c.Faults[k]})
+			}
+		}
 		s.servers = append(s.servers, &n.servers[i])
 	}
 }

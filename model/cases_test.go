@@ -149,7 +149,7 @@ func TestCaseSlowCallsMustComeBack(t *testing.T) {
 	}{
 		{"a", slow, 0, 20, succeeds(8 * time.Second), 1000, 8.45, 169, 170},
 		{"b", slow, 3 * time.Second, 20, succeeds(8 * time.Second), 1000, 3.45, 69, 70},
-		{"c", countRule(5, 5, 1), 30 * time.Second, 1000, succeeds(100 * time.Hour), 40_000, 30, 30_000, 30_010},
+		{"c", countRule(5, 5, 1), 30 * time.Second, 1000, succeeds(10 * time.Hour), 40_000, 30, 30_000, 30_010},
 	} {
 		var s scenario
 		s.run(t, policies.BreakerConfig{Rule: c.rule, OpenFor: 1000 * time.Second}, c.timeout, c.rate, c.requests, c.callee)

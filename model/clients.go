@@ -46,10 +46,9 @@ func (s *System) start(c *client, loop uint32) {
 	clear(r.served)
 	clear(r.arrived)
 	c.ledger.Requests++
-	c.inFlight++
 	j := s.jobs.get()
 	j.reset()
-	j.state, j.node, j.request, j.caller, j.server, j.instance = jobCalling, c.node, r, nil, nil, 0
+	j.state, j.node, j.request, j.caller, j.server, j.instance, j.path = jobCalling, c.node, r, nil, nil, 0, 0
 	if n := uint64(max(1, c.config.Instances)); n > 1 {
 		if c.rounds != nil {
 			j.instance = uint32(uint64(loop) % n)
@@ -73,13 +72,12 @@ func (s *System) requestDone(j *job) {
 	} else {
 		c.ledger.Succeeded++
 	}
-	c.inFlight--
 	if c.started != nil {
 		c.started[int64(r.start)/int64(s.config.Interval)][which]++
 	}
 	latency := now.Sub(r.start)
 	if r.start >= s.warmup {
-		c.ledger.Latency += latency
+		c.ledger.Latency = addTime(c.ledger.Latency, latency)
 		c.ledger.Measured++
 		record(c.latency, latency)
 	}

@@ -83,7 +83,14 @@ func (s *System) assess(sv *server) {
 	if n.traceCond.ErrorRatio > 0 {
 		st.errors = append(st.errors, errorFault{ratio: n.traceCond.ErrorRatio, code: unavailable, draw: 1 << 63})
 	}
-	limited := false
+	for i := range sv.limits {
+		l := &sv.limits[i]
+		on := l.fault.active(sv, now, s.horizon)
+		if on && !l.on {
+			l.bucket = newBucket(l.fault.RateRPS, l.fault.Burst)
+		}
+		l.on = on
+	}
 	for i := range n.config.Faults {
 		f := &n.config.Faults[i]
 		if !f.active(sv, now, s.horizon) {
@@ -100,11 +107,6 @@ func (s *System) assess(sv *server) {
 			st.slow *= f.Factor
 		case FaultCapacity:
 			capacity *= f.Factor
-		case FaultLimit:
-			limited = true
-			if b := newBucket(f.RateRPS, f.Burst); !b.like(&sv.limit) {
-				sv.limit = b
-			}
 		case FaultStall:
 			st.stalled = true
 		case FaultPause:
@@ -114,9 +116,6 @@ func (s *System) assess(sv *server) {
 			st.silent = st.silent || f.Silent
 		}
 	}
-	if !limited {
-		sv.limit = bucket{}
-	}
 	sv.workers = n.config.Workers
 	if capacity < 1 {
 		if n.config.Workers == Unlimited {
@@ -125,17 +124,18 @@ func (s *System) assess(sv *server) {
 			}
 		} else {
 			share := capacity * float64(n.config.Workers)
-			sv.workers = int(math.Ceil(share - 1e-9))
-			if sv.workers > 0 {
+			sv.workers = 0
+			if capacity > 0 {
+				sv.workers = max(1, int(math.Ceil(share-1e-9)))
 				st.speed = share / float64(sv.workers)
 			}
 		}
 	}
 	sv.tick(now)
-	sv.now = st
 	if st.crashed && !before.crashed {
-		s.crash(sv)
+		s.crash(sv, st.silent) // as long as it is known what the calls were doing
 	}
+	sv.now = st
 	if st.paused != before.paused {
 		s.freeze(sv, st.paused)
 	}
@@ -173,7 +173,6 @@ func (s *System) follow(n *node) {
 			n.traceCond = g.Condition
 			if law, ok := g.LatencyLaw(); ok {
 				l := newSampler(law, s.e)
-				l.lane = nil // as many lanes as segments would be too many
 				n.traceLaw = &l
 			}
 		} else {
@@ -192,27 +191,37 @@ func (s *System) follow(n *node) {
 func (s *System) freeze(sv *server, stop bool) {
 	now := s.e.Now()
 	s.jobs.all(func(j *job) {
-		if j.state != jobServing || j.server != sv {
+		if j.server != sv || j.state != jobServing {
 			return
 		}
 		if stop {
 			s.e.Cancel(j.timer)
 			j.left = j.due.Sub(now)
 			j.worked -= j.left
-			return
+		} else {
+			s.serve(j, j.left)
 		}
-		s.serve(j, j.left)
+	})
+	if stop {
+		return
+	}
+	// Only then those whose own calls have ended meanwhile: they make room
+	// for others, whose service begins.
+	s.jobs.all(func(j *job) {
+		if j.server == sv && j.state == jobCalling {
+			s.proceed(j)
+		}
 	})
 }
 
 // crash loses every call of a server.
-func (s *System) crash(sv *server) {
+func (s *System) crash(sv *server, silent bool) {
 	s.jobs.all(func(j *job) {
 		if j.server != sv || j.state == jobSent || j.state == jobReturning || j.state == jobFree {
 			return
 		}
 		s.stop(j)
-		if sv.now.silent {
+		if silent {
 			s.lose(j)
 		} else {
 			s.turnAway(j, policies.ErrReset)

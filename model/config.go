@@ -58,8 +58,8 @@ type Node struct {
 	Cancel bool
 
 	// Writes says that a call which is served well has an effect that counts.
-	// Dedup lets the node recognise a request that it has served before: then
-	// it has no second effect.
+	// Dedup lets the node recognise a request that it has served as often as it
+	// was meant to: then it has no further effect.
 	Writes bool
 	Dedup  bool
 
@@ -238,7 +238,7 @@ const (
 	FaultCapacity = "capacity" // a share Factor of the capacity is left
 	FaultLimit    = "limit"    // calls above RateRPS are rejected at once
 	FaultStall    = "stall"    // no service begins; those under way go on
-	FaultPause    = "pause"    // every service stands still and then goes on
+	FaultPause    = "pause"    // every service stands still and then goes on; what ends of the node's own calls waits too
 	FaultCrash    = "crash"    // all calls are lost and none is accepted
 )
 

@@ -28,7 +28,7 @@ func descend(path, x uint64) uint64 { return (path + x + 1) * 0x9E3779B97F4A7C15
 // launch makes one call of a job.
 func (s *System) launch(j *job, h *hop, copy int) {
 	f := h.flights.get()
-	f.job, f.child, f.tries, f.depth = j, nil, 0, 0
+	f.job, f.child, f.tries, f.decisions, f.depth = j, nil, 0, 0, 0
 	f.instance = j.instance
 	f.path = descend(j.path, h.local+uint64(copy)<<32)
 	f.deadline = j.deadline
@@ -62,7 +62,7 @@ func (s *System) down(f *flight, i int) {
 			sl.timer = l.lane.After(s, sim.Event{
 				Kind: opTimeout | uint32(h.index)<<opBits, Arg: uint64(f.place) | uint64(i)<<32})
 		case retryLayer:
-			sl.attempts, sl.waited = 1, 0
+			sl.attempts, sl.waited, sl.tried = 1, 0, now
 			l.retries[l.instance(f.instance)].Start()
 		case breakerLayer:
 			at := l.instance(f.instance)
@@ -121,13 +121,14 @@ func (s *System) up(f *flight, i int, code policies.ErrorCode, refused bool) {
 				}
 				continue
 			}
-			d := s.decide(f, l, sl, code)
+			d := s.decide(f, i, code)
 			if !d.Retry {
 				continue
 			}
 			f.depth = int32(i + 1)
 			if d.Delay == 0 && !refused {
 				l.retries[l.instance(f.instance)].WaitDone()
+				sl.tried = now
 				s.down(f, i+1)
 				return
 			}
@@ -150,16 +151,18 @@ func (s *System) up(f *flight, i int, code policies.ErrorCode, refused bool) {
 }
 
 // decide asks a retry layer what follows an outcome, and counts the answer.
-func (s *System) decide(f *flight, l *layer, sl *slot, code policies.ErrorCode) policies.Decision {
+func (s *System) decide(f *flight, layer int, code policies.ErrorCode) policies.Decision {
 	h := f.hop
+	l, sl := &h.layers[layer], &f.slots[layer]
 	a := policies.Attempt{
 		Number:  int(sl.attempts),
 		Elapsed: s.e.Now().Sub(sl.start),
 		Waited:  sl.waited,
-		Outcome: policies.Outcome{Latency: s.e.Now().Sub(sl.start), Err: errorOf[code]},
+		Outcome: policies.Outcome{Latency: s.e.Now().Sub(sl.tried), Err: errorOf[code]},
 	}
-	if l.jitters && code != noError {
-		a.U = h.jitter.Float64(f.job.request.key, descend(f.path, uint64(f.tries)<<8|uint64(sl.attempts)))
+	if l.jitters {
+		f.decisions++
+		a.U = h.jitter.Float64(f.job.request.key, descend(f.path, uint64(layer)<<32|uint64(f.decisions)))
 	}
 	d := l.retries[l.instance(f.instance)].Decide(a)
 	switch {
@@ -187,6 +190,7 @@ func (s *System) decide(f *flight, l *layer, sl *slot, code policies.ErrorCode) 
 func (s *System) retry(f *flight, i int) {
 	l, sl := &f.hop.layers[i], &f.slots[i]
 	sl.waiting = false
+	sl.tried = s.e.Now()
 	l.retries[l.instance(f.instance)].WaitDone()
 	s.down(f, i+1)
 }
@@ -346,6 +350,9 @@ func (s *System) nextStep(j *job) {
 
 // proceed looks whether the step of a job is decided.
 func (s *System) proceed(j *job) {
+	if j.server != nil && j.server.now.paused {
+		return // it goes on when the pause is over
+	}
 	switch {
 	case j.need == 0:
 		if j.flights != nil {

@@ -51,9 +51,13 @@ func (s *System) arrive(j *job) {
 		s.depart(j)
 		s.reply(j, false)
 	case n.config.Shed.InFlight > 0 && sv.present >= n.config.Shed.InFlight,
-		!sv.limit.take(j.arrived), !sv.shed.take(j.arrived):
+		!sv.admits(j.arrived):
 		s.turnAway(j, unavailable)
 	case sv.held < sv.workers && sv.head == nil && !now.stalled && !now.paused:
+		if n.dropExpired && j.deadline <= j.arrived {
+			s.turnAway(j, gatewayTimeout)
+			return
+		}
 		s.enter(j)
 		s.begin(j)
 	case sv.queued >= n.queueLimit:
@@ -84,20 +88,19 @@ func (s *System) pump(sv *server) {
 // begin gives a job a worker and starts its service.
 func (s *System) begin(j *job) {
 	n, sv := j.node, j.server
+	j.began = s.e.Now()
+	sv.tick(j.began)
 	sv.held++
 	j.holds = true
-	j.began = s.e.Now()
 	n.ledger.Begun++
 	wait := j.began.Sub(j.arrived)
 	if wait > 0 {
 		n.ledger.Waited++
-		n.ledger.Wait += wait
+		n.ledger.Wait = addTime(n.ledger.Wait, wait)
 	}
 	if n.waits != nil {
 		record(n.waits, wait)
 	}
-	n.ledger.Held -= time.Duration(j.began)
-	sv.tick(j.began)
 	sv.serving++
 	n.serving++
 	n.ledger.MaxServing = max(n.ledger.MaxServing, n.serving)
@@ -162,20 +165,12 @@ func (s *System) unserve(j *job) {
 	j.node.serving--
 }
 
-// tick brings the time that the workers of a server were busy up to date.
-func (sv *server) tick(now sim.Time) {
-	if !sv.now.paused {
-		sv.node.ledger.Busy += time.Duration(sv.serving) * now.Sub(sv.servingAt)
-	}
-	sv.servingAt = now
-}
-
 // release frees the worker of a job.
 func (s *System) release(j *job) {
 	if j.holds {
 		j.holds = false
+		j.server.tick(s.e.Now())
 		j.server.held--
-		j.node.ledger.Held += time.Duration(s.e.Now())
 	}
 }
 
@@ -194,22 +189,6 @@ func (s *System) finish(j *job) {
 	s.reply(j, true)
 }
 
-// effect counts what a job that was done well has done.
-func (s *System) effect(j *job) {
-	served := &j.request.served[j.hop.index]
-	again := *served >= j.hop.meant[j.request.client]
-	if *served < math.MaxUint32 {
-		*served++
-	}
-	c := j.node.config
-	if c.Writes && !(c.Dedup && again) {
-		j.node.ledger.Writes++
-		if again {
-			j.node.ledger.DuplicateWrites++
-		}
-	}
-}
-
 // enter counts a job in that its server has accepted.
 func (s *System) enter(j *job) {
 	j.entered = true
@@ -226,7 +205,8 @@ func (s *System) depart(j *job) {
 	s.release(j)
 	j.server.present--
 	s.present(j.node, -1)
-	j.node.ledger.Sojourn += s.e.Now().Sub(j.arrived)
+	l := &j.node.ledger
+	l.Sojourn = addTime(l.Sojourn, s.e.Now().Sub(j.arrived))
 }
 
 // reply sends the answer of a job on its way. It must not arrive directly
@@ -263,50 +243,6 @@ func (s *System) deliver(j *job) {
 		code = noError
 	}
 	s.answered(f, code)
-}
-
-// settle counts a job that has ended in its category.
-func (s *System) settle(j *job) {
-	if j.counted {
-		return
-	}
-	j.counted = true
-	l := &j.node.ledger
-	switch {
-	case j.caller == nil:
-		l.Abandoned++
-	case j.failed:
-		l.Failed++
-	default:
-		l.Succeeded++
-	}
-	s.account(j)
-}
-
-// account counts the service done for a job that has ended.
-func (s *System) account(j *job) {
-	l := &j.node.ledger
-	switch {
-	case j.request.orphans > 0 && j.forsaken():
-		l.AbandonedWork += j.worked
-	case j.failed:
-		l.RejectedWork += j.worked
-	case j.request.served[j.hop.index] > j.hop.meant[j.request.client]:
-		l.Duplicate += j.worked
-	default:
-		l.Useful += j.worked
-	}
-}
-
-// forsaken reports whether nobody waits for a job any more: its caller has
-// gone, or the caller's own.
-func (j *job) forsaken() bool {
-	for ; j.node.client == nil; j = j.caller.job {
-		if j.caller == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // turnAway ends a job without further ado and tells the caller.
@@ -389,13 +325,4 @@ func (s *System) free(j *job) {
 func (s *System) dequeue(j *job) {
 	j.server.remove(j)
 	j.node.queued--
-}
-
-// present counts the calls at a node.
-func (s *System) present(n *node, change int) {
-	now := s.e.Now()
-	n.ledger.PresentTime += time.Duration(n.present) * now.Sub(n.presentAt)
-	n.presentAt = now
-	n.present += uint64(change)
-	n.ledger.MaxPresent = max(n.ledger.MaxPresent, n.present)
 }

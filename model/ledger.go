@@ -7,8 +7,9 @@ import (
 )
 
 // A Ledger counts what became of every request and every attempt of a run.
-// Nothing in it wraps or is sampled, and at the end of a run it must balance:
-// see Check.
+// Nothing in it is sampled, and at the end of a run it must balance: see Check.
+// Sums of time stay at the longest Duration rather than wrap, and a run with a
+// sum above half of that, 146 years, ends with an error.
 type Ledger struct {
 	Clients []ClientLedger // in the order of Config.Clients
 	Nodes   []NodeLedger   // in the order of Config.Nodes
@@ -48,7 +49,7 @@ type NodeLedger struct {
 	// for.
 	Useful        time.Duration // a good answer that reached a caller who still was on the way to one
 	AbandonedWork time.Duration // the caller, or somebody before it, had gone
-	Duplicate     time.Duration // a good answer, but the request had been served here before
+	Duplicate     time.Duration // a good answer, beyond the number of calls that the request was meant to make here
 	RejectedWork  time.Duration // the answer was an error
 
 	Unended time.Duration // work so far on calls that have not ended
@@ -57,7 +58,7 @@ type NodeLedger struct {
 	Held time.Duration // workers held up to now: service, and waiting for the node's own calls
 
 	Writes          uint64 // effects
-	DuplicateWrites uint64 // those of them beyond the first of each call that was meant
+	DuplicateWrites uint64 // those of them beyond the number of calls that a request was meant to make here
 
 	Begun       uint64        // services that began
 	Waited      uint64        // those of them that waited for a worker

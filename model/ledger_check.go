@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -15,6 +16,9 @@ import (
 // What is in flight and unended was counted by looking at what there is, not
 // as the rest. An error means that the simulator is wrong.
 func (l *Ledger) Check() error {
+	if err := l.checkRange(); err != nil {
+		return err
+	}
 	for _, c := range l.Clients {
 		if sum := c.Succeeded + c.Failed + c.InFlight; sum != c.Requests {
 			return fmt.Errorf("model: internal error: client %q: %d requests, but %d succeeded + %d failed + %d in flight = %d",
@@ -35,6 +39,22 @@ func (l *Ledger) Check() error {
 		if sum := c.Succeeded + c.Failed + c.Left + c.InFlight; sum != c.Calls {
 			return fmt.Errorf("model: internal error: calls from %q to %q: %d, but %d succeeded + %d failed + %d left + %d in flight = %d",
 				c.From, c.To, c.Calls, c.Succeeded, c.Failed, c.Left, c.InFlight, sum)
+		}
+	}
+	return nil
+}
+
+// checkRange reports the first sum of times that is too long for a Duration.
+func (l *Ledger) checkRange() error {
+	const most = math.MaxInt64 / 2
+	for _, c := range l.Clients {
+		if c.Latency > most {
+			return fmt.Errorf("model: client %q: latencies of more than %d years in all, more than can be counted: shorten the run", c.Name, 146)
+		}
+	}
+	for _, n := range l.Nodes {
+		if max(n.Busy, n.Held, n.Wait, n.Sojourn, n.PresentTime) > most {
+			return fmt.Errorf("model: node %q: waits or services of more than %d years in all, more than can be counted: shorten the run or bound the queue", n.Name, 146)
 		}
 	}
 	return nil
@@ -72,9 +92,6 @@ func (s *System) Ledger() *Ledger {
 			return
 		}
 		n := &l.Nodes[j.node.index]
-		if j.holds {
-			n.Held += time.Duration(now)
-		}
 		if j.counted {
 			return
 		}

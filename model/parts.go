@@ -92,20 +92,21 @@ func (j *job) reset() {
 }
 
 type flight struct {
-	place    uint32
-	depth    int32 // layers entered
-	tries    uint32
-	replica  int32 // that the present attempt went to, from 1; 0 if there is only one
-	instance uint32
-	hop      *hop
-	job      *job // who calls
-	child    *job // the present attempt, until it is answered or left
-	next     *flight
-	prev     *flight
-	path     uint64
-	deadline sim.Time // inherited
-	timer    sim.Timer
-	slots    []slot // one for each layer
+	place     uint32
+	depth     int32 // layers entered
+	tries     uint32
+	decisions uint32 // of retry layers with jitter
+	replica   int32  // that the present attempt went to, from 1; 0 if there is only one
+	instance  uint32
+	hop       *hop
+	job       *job // who calls
+	child     *job // the present attempt, until it is answered or left
+	next      *flight
+	prev      *flight
+	path      uint64
+	deadline  sim.Time // inherited
+	timer     sim.Timer
+	slots     []slot // one for each layer
 }
 
 // A slot is what a layer keeps of a flight.
@@ -113,6 +114,7 @@ type slot struct {
 	timer    sim.Timer
 	permit   policies.Permit
 	start    sim.Time
+	tried    sim.Time // start of the present attempt, of a retry layer
 	waited   time.Duration
 	attempts int32
 	waiting  bool
@@ -167,9 +169,10 @@ type server struct {
 	head, tail *job
 	queued     int
 
-	shed  bucket
-	limit bucket // of limit faults
-	now   state
+	shed   bucket // if sheds
+	sheds  bool
+	limits []limitFault
+	now    state
 }
 
 type hop struct {
@@ -229,17 +232,16 @@ func (l *layer) instance(i uint32) uint32 {
 type limiter struct{ used, most int }
 
 type client struct {
-	config   *Client
-	node     *node
-	source   Source
-	think    sim.Draws
-	law      sampler
-	end      sim.Time
-	most     uint64
-	ledger   ClientLedger
-	codes    [codeCount]uint64
-	latency  *hdrhistogram.Histogram
-	rounds   []uint64    // requests made by each client of a closed loop
-	started  [][2]uint64 // succeeded and failed, by interval of their start
-	inFlight uint64
+	config  *Client
+	node    *node
+	source  Source
+	think   sim.Draws
+	law     sampler
+	end     sim.Time
+	most    uint64
+	ledger  ClientLedger
+	codes   [codeCount]uint64
+	latency *hdrhistogram.Histogram
+	rounds  []uint64    // requests made by each client of a closed loop
+	started [][2]uint64 // succeeded and failed, by interval of their start
 }

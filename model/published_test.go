@@ -237,7 +237,7 @@ func TestPublishedDeadlineAndSmallQueue(t *testing.T) {
 		for i := range publishedRuns() {
 			series := ran(t, system(50*time.Millisecond, 750*time.Millisecond, 3, arrivals), i).Series()
 			before, after := over(series, 0, 29), over(series, 60, 120)
-			if before.startedSucceeded != before.requests || after.succeeded != 0 || math.Abs(after.attempts/after.requests-3) > 0.05 {
+			if before.startedSucceeded != before.requests || after.succeeded != 0 || math.Abs(after.attempts/after.requests-3) > 0.1 {
 				t.Errorf("%s, run %d: %v of %v succeed before, %v after with %.3f attempts each; want all, 0 and 3.0",
 					arrivals, i, before.startedSucceeded, before.requests, after.succeeded, after.attempts/after.requests)
 			}

@@ -34,7 +34,9 @@ type CallInterval struct {
 	OpenTime                           time.Duration // of its breakers in the interval
 }
 
-// Series returns what was recorded in each Interval that has ended.
+// Series returns what was recorded in each Interval that has ended. The slices
+// belong to the system; a later call brings StartedSucceeded and StartedFailed
+// up to date in them.
 func (s *System) Series() []Interval {
 	for i := range s.intervals {
 		for k := range s.clients {

@@ -90,7 +90,7 @@ func (s *System) flight(ev sim.Event) *flight {
 
 const (
 	watchEvery = 1 << 16
-	watchStuck = 1 << 9 // 34 million events at one instant
+	watchStuck = 1 << 7 // 8 million events at one instant
 )
 
 // watch looks now and then whether the run should go on.

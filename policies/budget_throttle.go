@@ -11,7 +11,8 @@ type AttemptBudget interface {
 
 	// Attempt is told of each attempt that ended, before TryRetry or Done is
 	// called for it: whether it succeeded, or failed with an error that is
-	// retried. Of other errors it is not told.
+	// retried. Of other errors it is not told, nor of an attempt that was cut
+	// off because its caller gave the whole request up.
 	Attempt(success bool)
 }
 
