@@ -113,7 +113,10 @@ func (j job) write(ctx context.Context, s *settings, result *experiments.Result)
 	name := j.plan.Experiment.Name
 	tables := []*table.Table{result.Runs(), result.Summary()}
 	if j.plan.Experiment.Detail != nil {
-		detail, err := j.plan.Experiment.Detail(context.WithoutCancel(ctx), result)
+		if ctx.Err() != nil {
+			ctx = context.WithoutCancel(ctx) // interrupted before: keep what there is, with its details
+		}
+		detail, err := j.plan.Experiment.Detail(ctx, result)
 		failed = err
 		tables = append(tables, detail...)
 	}

@@ -12,15 +12,16 @@ import (
 // The largest systems that are accepted: far above what a machine can run, and
 // low enough for no count to overflow.
 const (
-	maxServers   = 1_000_000     // replicas of all nodes
-	maxInstances = 10_000_000    // of all clients, and programs in a closed loop
-	maxTimes     = 1_000_000     // equal calls side by side
-	maxLayers    = 1_000         // of a stack
-	maxCalls     = 1_000_000_000 // that one request leads to, retries apart
-	maxIntervals = 10_000_000    // of a series
-	maxRecords   = 50_000_000    // of a series: of each node, client and call
-	maxPolicies  = 20_000_000    // budgets, breakers and limits
-	maxLinks     = 50_000_000    // from calls to replicas
+	maxServers   = 1_000_000          // replicas of all nodes
+	maxInstances = 10_000_000         // of all clients, and programs in a closed loop
+	maxTimes     = 1_000_000          // equal calls side by side
+	maxLayers    = 1_000              // of a stack
+	maxCalls     = 1_000_000_000      // that one request leads to, retries apart
+	maxIntervals = 10_000_000         // of a series
+	maxRecords   = 50_000_000         // of a series: of each node, client and call
+	maxPolicies  = 20_000_000         // budgets, breakers and limits
+	maxLinks     = 50_000_000         // from calls to replicas
+	maxHops      = 1 << (32 - opBits) // calls of all steps, which events name
 
 	maxHorizon = 1_000_000 * time.Hour // which leaves room on the clock for what ends after it
 )
@@ -149,6 +150,7 @@ func (k *check) sizes() {
 	most(instances, "instances of all clients", maxInstances)
 	most(policies, "budgets, breakers and limits of all instances", maxPolicies)
 	most(links, "replicas behind all calls", maxLinks)
+	most(calls, "calls of all nodes and clients", maxHops)
 	if c.Interval > 0 && c.Horizon > 0 {
 		intervals := math.Ceil(float64(c.Horizon) / float64(c.Interval))
 		if most(intervals, "intervals in the horizon", maxIntervals); intervals <= maxIntervals {

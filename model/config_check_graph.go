@@ -12,6 +12,9 @@ func (k *check) topology() {
 	for _, cycle := range w.cycles {
 		k.add("topology", "cycle %s, want none", cycle)
 	}
+	if w.more > 0 {
+		k.add("topology", "%d more cycles, want none", w.more)
+	}
 	if len(w.cycles) > 0 {
 		return
 	}
@@ -39,7 +42,8 @@ type walk struct {
 	path   []int
 	order  []int     // each node after those that it calls
 	calls  []float64 // that a call of the node leads to, itself included
-	cycles []string
+	cycles []string  // the first few
+	more   int       // the number of the others
 }
 
 func newWalk(c *Config, node map[string]int) *walk {
@@ -95,6 +99,10 @@ func (w *walk) count(steps []Step) float64 {
 
 // addCycle notes the cycle that a call to a node on the path closes.
 func (w *walk) addCycle(to int) {
+	if len(w.cycles) == 5 {
+		w.more++
+		return
+	}
 	var list []string
 	for _, i := range slices.Concat(w.path[slices.Index(w.path, to):], []int{to}) {
 		list = append(list, w.config.Nodes[i].Name)

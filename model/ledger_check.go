@@ -117,7 +117,7 @@ func (h *hop) openings() (n uint64, open time.Duration) {
 		for _, b := range h.layers[i].breakers {
 			st := b.Stats()
 			n += st.Openings
-			open += st.OpenTime
+			open = addTime(open, st.OpenTime)
 		}
 	}
 	return n, open

@@ -78,6 +78,7 @@ func (s *System) Handle(_ *sim.Engine, ev sim.Event) {
 	case opDeadline:
 		s.overdue(s.flight(ev))
 	case opFault:
+		s.watch() // a fault may concern a great many calls
 		s.assess(s.servers[ev.Arg])
 	case opTrace:
 		s.follow(&s.nodes[ev.Arg])
@@ -89,8 +90,8 @@ func (s *System) flight(ev sim.Event) *flight {
 }
 
 const (
-	watchEvery = 1 << 16
-	watchStuck = 1 << 7 // 8 million events at one instant
+	watchEvery = 1 << 12
+	watchStuck = 1 << 11 // 8 million events at one instant
 )
 
 // watch looks now and then whether the run should go on.

@@ -24,7 +24,7 @@ const (
 // A BudgetConfig describes a budget of any kind, for programs that take it as
 // data. Each kind reads its own field and ignores the others.
 type BudgetConfig struct {
-	Kind       BudgetKind         // empty means BudgetUnlimited
+	Kind       BudgetKind         // empty, with all other fields, means BudgetUnlimited
 	Tokens     TokenConfig        // tokens and float-tokens
 	Counter    CounterConfig      // counter
 	Share      ShareConfig        // share
@@ -74,6 +74,9 @@ func NewBudget(c BudgetConfig) (Budget, error) { return NewBudgetClock(c, nil) }
 // which only BudgetWindow does.
 func NewBudgetClock(c BudgetConfig, clock Clock) (Budget, error) {
 	if c.Kind == "" {
+		if c != (BudgetConfig{}) {
+			return nil, fmt.Errorf("policies: budget kind %q with fields of a kind, want the kind they belong to", c.Kind)
+		}
 		c.Kind = BudgetUnlimited
 	}
 	known := make([]string, len(budgetKinds))

@@ -15,7 +15,7 @@ func TestNewBudget(t *testing.T) {
 		Window:     WindowBudgetConfig{Length: 10 * sec, Ratio: 0.2, MinRPS: 10},
 	}
 	for kind, want := range map[BudgetKind]string{
-		"": "policies.UnlimitedBudget", BudgetUnlimited: "policies.UnlimitedBudget", BudgetEmpty: "policies.EmptyBudget",
+		BudgetUnlimited: "policies.UnlimitedBudget", BudgetEmpty: "policies.EmptyBudget",
 		BudgetTokens: "*policies.TokenBudget", BudgetFloatTokens: "*policies.FloatTokenBudget",
 		BudgetCounter: "*policies.CounterBudget", BudgetShare: "*policies.ShareBudget",
 		BudgetConcurrent: "*policies.ConcurrentBudget", BudgetThrottle: "*policies.ThrottleBudget",
@@ -28,6 +28,9 @@ func TestNewBudget(t *testing.T) {
 			t.Errorf("%q: %T (%v), want %s", kind, b, err, want)
 		}
 	}
+	if b, err := NewBudget(BudgetConfig{}); err != nil || b != (UnlimitedBudget{}) {
+		t.Errorf("zero value: %T (%v), want an unlimited budget", b, err)
+	}
 }
 
 func TestNewBudgetErrors(t *testing.T) {
@@ -35,6 +38,7 @@ func TestNewBudgetErrors(t *testing.T) {
 		cfg  BudgetConfig
 		want string
 	}{
+		{BudgetConfig{Tokens: ten(0.1)}, `policies: budget kind "" with fields of a kind, want the kind they belong to`},
 		{BudgetConfig{Kind: "bucket"}, `policies: budget kind "bucket", want one of unlimited, empty, tokens, float-tokens, counter, share, concurrent, throttle, window`},
 		{BudgetConfig{Kind: BudgetTokens}, "policies: token budget: cap 0"},
 		{BudgetConfig{Kind: BudgetFloatTokens}, "policies: token budget: cap 0"},
