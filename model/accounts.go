@@ -55,20 +55,27 @@ func (j *job) forsaken() bool {
 }
 
 // tick brings the time that the workers of a server were busy, and held, up to
-// date.
+// date. It is inlined, since most often several things happen at an instant.
 func (sv *server) tick(now sim.Time) {
-	if !sv.now.paused {
-		l := &sv.node.ledger
-		l.Busy = addTime(l.Busy, manyTimes(sv.serving, now.Sub(sv.servingAt)))
+	if now != sv.servingAt {
+		sv.pass(now)
 	}
-	sv.node.ledger.Held = addTime(sv.node.ledger.Held, manyTimes(sv.held, now.Sub(sv.servingAt)))
+}
+
+func (sv *server) pass(now sim.Time) {
+	l, d := &sv.node.ledger, time.Duration(now-sv.servingAt)
+	if !sv.now.paused {
+		l.Busy = addMany(l.Busy, sv.serving, d)
+	}
+	l.Held = addMany(l.Held, sv.held, d)
 	sv.servingAt = now
 }
 
-// manyTimes is n·d, at most the longest Duration.
-func manyTimes(n int, d time.Duration) time.Duration {
+// addMany is a + n·d, at most the longest Duration; none is negative.
+func addMany(a time.Duration, n int, d time.Duration) time.Duration {
 	hi, lo := bits.Mul64(uint64(n), uint64(d))
-	if hi > 0 || lo > math.MaxInt64 {
+	lo, carry := bits.Add64(lo, uint64(a), 0)
+	if hi|carry|lo>>63 != 0 {
 		return math.MaxInt64
 	}
 	return time.Duration(lo)
@@ -77,10 +84,12 @@ func manyTimes(n int, d time.Duration) time.Duration {
 // present counts the calls at a node.
 func (s *System) present(n *node, change int) {
 	now := s.e.Now()
-	n.ledger.PresentTime = addTime(n.ledger.PresentTime, manyTimes(int(n.present), now.Sub(n.presentAt)))
+	n.ledger.PresentTime = addMany(n.ledger.PresentTime, int(n.present), time.Duration(now-n.presentAt))
 	n.presentAt = now
 	n.present += uint64(change)
-	n.ledger.MaxPresent = max(n.ledger.MaxPresent, n.present)
+	if n.present > n.ledger.MaxPresent {
+		n.ledger.MaxPresent = n.present
+	}
 }
 
 // effect counts what a job that was done well has done.

@@ -1,11 +1,11 @@
 package model
 
-// choose returns the replica that an attempt goes to.
-func (h *hop) choose(j *job) int {
+// choose returns the replica that an attempt of a request goes to.
+func (h *hop) choose(key, path uint64) int {
 	n := len(h.to.servers)
 	switch h.call.Balance {
 	case Random:
-		return h.draw(j, 0, n)
+		return h.draw(key, path, 0, n)
 	case LeastRequests:
 		best := 0
 		for i := 1; i < n; i++ {
@@ -15,7 +15,7 @@ func (h *hop) choose(j *job) int {
 		}
 		return best
 	case PowerOfTwo:
-		a, b := h.draw(j, 0, n), h.draw(j, 1, n-1)
+		a, b := h.draw(key, path, 0, n), h.draw(key, path, 1, n-1)
 		if b >= a {
 			b++ // another one
 		}
@@ -32,6 +32,6 @@ func (h *hop) choose(j *job) int {
 }
 
 // draw returns a number from 0 to n-1, each equally likely.
-func (h *hop) draw(j *job, which uint64, n int) int {
-	return min(n-1, int(h.choice.Float64(j.request.key, descend(j.path, which))*float64(n)))
+func (h *hop) draw(key, path, which uint64, n int) int {
+	return min(n-1, int(h.choice.Float64(key, descend(path, which))*float64(n)))
 }

@@ -21,7 +21,8 @@ func New(c Config, seed, replication uint64) (*System, error) {
 	s.instant = s.e.Lane(0)
 	s.jobs.fresh = func(place uint32, j *job) { j.place = place }
 	s.requests.fresh = func(place uint32, r *request) {
-		*r = request{place: place, served: make([]uint32, len(s.hops)), arrived: make([]uint32, s.serving)}
+		counts := make([]uint32, len(s.hops)+s.serving)
+		*r = request{place: place, counts: counts, served: counts[:len(s.hops)], arrived: counts[len(s.hops):]}
 	}
 	s.nodes = make([]node, len(c.Nodes)+len(c.Clients))
 	s.clients = make([]client, len(c.Clients))
@@ -78,7 +79,7 @@ func (s *System) buildNode(n *node, c *Node, index int) {
 	}
 	for i := range n.servers {
 		sv := &n.servers[i]
-		*sv = server{node: n, index: i, global: uint64(len(s.servers)), now: state{slow: 1, speed: 1}}
+		*sv = server{node: n, index: i, global: uint64(len(s.servers)), now: state{factor: 1}}
 		if sv.sheds = c.Shed.RateRPS > 0; sv.sheds {
 			sv.shed = newBucket(c.Shed.RateRPS, c.Shed.Burst)
 		}
@@ -87,8 +88,9 @@ func (s *System) buildNode(n *node, c *Node, index int) {
 				sv.limits = append(sv.limits, limitFault{fault: &c.Faults[k]})
 			}
 		}
-		s.servers = append(s.servers, &n.servers[i])
+		s.servers = append(s.servers, sv)
 	}
+	n.first = &n.servers[0]
 }
 
 func (s *System) buildClient(i int) error {
@@ -154,6 +156,9 @@ func (b *builder) steps(n *node, name string, steps []Step, instances int) error
 			made.hops = append(made.hops, h)
 			made.all += uint32(h.times)
 		}
+		if made.all == 1 {
+			made.only = made.hops[0]
+		}
 		if made.need = uint32(st.Need); st.Need == 0 {
 			made.need = made.all
 		}
@@ -185,6 +190,9 @@ func (b *builder) hop(from *node, name string, c *Call, instances int, local uin
 	}
 	h.flights.fresh = func(place uint32, f *flight) {
 		*f = flight{place: place, hop: h, slots: make([]slot, len(h.layers))}
+		for i := range f.slots {
+			f.slots[i].layer = &h.layers[i]
+		}
 	}
 	s.hops = append(s.hops, h)
 	return h, nil
@@ -202,7 +210,7 @@ func each[T any](b *builder, l *layer, kind, share string, instances int, make f
 		b.shared[key] = v
 		return []T{v}, err
 	}
-	l.private = true
+	l.private = math.MaxUint32
 	var all []T
 	for range instances {
 		v, err := make()

@@ -43,8 +43,7 @@ func (s *System) start(c *client, loop uint32) {
 		r.key = (c.rounds[loop]*uint64(len(c.rounds))+uint64(loop))*uint64(len(s.clients)) + uint64(at)
 		c.rounds[loop]++
 	}
-	clear(r.served)
-	clear(r.arrived)
+	clear(r.counts)
 	c.ledger.Requests++
 	j := s.jobs.get()
 	j.reset()

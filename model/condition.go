@@ -12,8 +12,7 @@ import (
 type state struct {
 	errors  []errorFault // those that answer after service
 	fast    []errorFault // those that answer at once
-	slow    float64      // factor of service times
-	speed   float64      // of a worker; below 1 where a share of the capacity does not come out even
+	factor  float64      // of service times
 	stalled bool
 	paused  bool
 	crashed bool
@@ -78,7 +77,9 @@ func (f *Fault) errors(index int) errorFault {
 func (s *System) assess(sv *server) {
 	now, n := s.e.Now(), sv.node
 	before := sv.now
-	st := state{errors: before.errors[:0], fast: before.fast[:0], slow: 1, speed: 1}
+	st := state{errors: before.errors[:0], fast: before.fast[:0]}
+	slow := 1.0
+	speed := 1.0 // of a worker; below 1 where a share of the capacity does not come out even
 	capacity := n.traceCond.Capacity()
 	if n.traceCond.ErrorRatio > 0 {
 		st.errors = append(st.errors, errorFault{ratio: n.traceCond.ErrorRatio, code: unavailable, draw: 1 << 63})
@@ -104,7 +105,7 @@ func (s *System) assess(sv *server) {
 				st.errors = append(st.errors, f.errors(i))
 			}
 		case FaultSlow:
-			st.slow *= f.Factor
+			slow *= f.Factor
 		case FaultCapacity:
 			capacity *= f.Factor
 		case FaultStall:
@@ -127,15 +128,17 @@ func (s *System) assess(sv *server) {
 			sv.workers = 0
 			if capacity > 0 {
 				sv.workers = max(1, int(math.Ceil(share-1e-9)))
-				st.speed = share / float64(sv.workers)
+				speed = share / float64(sv.workers)
 			}
 		}
 	}
+	st.factor = slow / speed
 	sv.tick(now)
 	if st.crashed && !before.crashed {
 		s.crash(sv, st.silent) // as long as it is known what the calls were doing
 	}
 	sv.now = st
+	sv.gate()
 	if st.paused != before.paused {
 		s.freeze(sv, st.paused)
 	}
@@ -199,7 +202,7 @@ func (s *System) freeze(sv *server, stop bool) {
 			j.left = j.due.Sub(now)
 			j.worked -= j.left
 		} else {
-			s.serve(j, j.left)
+			s.resume(j)
 		}
 	})
 	if stop {
@@ -208,7 +211,7 @@ func (s *System) freeze(sv *server, stop bool) {
 	// Only then those whose own calls have ended meanwhile: they make room
 	// for others, whose service begins.
 	s.jobs.all(func(j *job) {
-		if j.server == sv && j.state == jobCalling {
+		if j.server == sv && j.state == jobCalling && j.decided() {
 			s.proceed(j)
 		}
 	})

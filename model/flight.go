@@ -38,7 +38,7 @@ func (s *System) launch(j *job, h *hop, copy int) {
 	}
 	j.flights = f
 	h.ledger.Calls++
-	if f.deadline < sim.MaxTime {
+	if f.deadline != sim.MaxTime {
 		if f.deadline <= s.e.Now() {
 			h.ledger.TimedOut++
 			s.landed(f, policies.ErrTimeout)
@@ -52,10 +52,11 @@ func (s *System) launch(j *job, h *hop, copy int) {
 // down takes a flight through the layers from i on, and on to the node if no
 // layer refuses it.
 func (s *System) down(f *flight, i int) {
-	h := f.hop
+	h, slots := f.hop, f.slots
 	now := s.e.Now()
-	for ; i < len(h.layers); i++ {
-		l, sl := &h.layers[i], &f.slots[i]
+	for ; i < len(slots); i++ {
+		sl := &slots[i]
+		l := sl.layer
 		sl.start = now
 		switch l.kind {
 		case timeoutLayer:
@@ -86,31 +87,58 @@ func (s *System) down(f *flight, i int) {
 			lim.used++
 		}
 	}
-	f.depth = int32(len(h.layers))
+	f.depth = int32(len(slots))
 	s.send(f)
 }
 
-// answered takes the answer to the present attempt up.
-func (s *System) answered(f *flight, code policies.ErrorCode) {
-	f.child = nil
-	f.ended()
-	s.up(f, len(f.hop.layers), code, false)
+// succeed takes a good answer up. It is up for the common outcome, which has
+// little to decide.
+func (s *System) succeed(f *flight) {
+	slots := f.slots
+	for i := len(slots) - 1; i >= 0; i-- {
+		sl := &slots[i]
+		l := sl.layer
+		switch l.kind {
+		case timeoutLayer:
+			s.e.Cancel(sl.timer)
+		case retryLayer:
+			if !l.retries[l.instance(f.instance)].Succeed(sl.attempts > 1) {
+				s.up(f, i+1, noError, false)
+				return
+			}
+			if sl.attempts > 1 {
+				f.hop.ledger.RetriesSucceeded++
+			}
+		case breakerLayer:
+			l.breakers[l.instance(f.instance)].Record(sl.permit, policies.Outcome{Latency: s.since(sl.start)})
+		case limitLayer:
+			l.limits[l.instance(f.instance)].used--
+		}
+	}
+	f.hop.ledger.Succeeded++
+	j := f.job
+	s.disarm(f)
+	f.ground()
+	j.need--
+	j.pending--
+	if j.decided() {
+		s.proceed(j)
+	}
 }
 
 // up takes an outcome out of the layers below i. Refused says that nothing
 // was sent.
 func (s *System) up(f *flight, i int, code policies.ErrorCode, refused bool) {
-	h := f.hop
-	now := s.e.Now()
+	h, slots := f.hop, f.slots
 	for {
-		if i == h.side && code != noError {
+		if code != noError && i == h.side {
 			code = answerCode(code)
 		}
-		if i == 0 {
+		if i--; uint(i) >= uint(len(slots)) {
 			break
 		}
-		i--
-		l, sl := &h.layers[i], &f.slots[i]
+		sl := &slots[i]
+		l := sl.layer
 		switch l.kind {
 		case timeoutLayer:
 			s.e.Cancel(sl.timer)
@@ -128,7 +156,7 @@ func (s *System) up(f *flight, i int, code policies.ErrorCode, refused bool) {
 			f.depth = int32(i + 1)
 			if d.Delay == 0 && !refused {
 				l.retries[l.instance(f.instance)].WaitDone()
-				sl.tried = now
+				sl.tried = s.e.Now()
 				s.down(f, i+1)
 				return
 			}
@@ -142,7 +170,7 @@ func (s *System) up(f *flight, i int, code policies.ErrorCode, refused bool) {
 			return
 		case breakerLayer:
 			at := l.instance(f.instance)
-			l.breakers[at].Record(sl.permit, policies.Outcome{Latency: now.Sub(sl.start), Err: errorOf[code]})
+			l.breakers[at].Record(sl.permit, policies.Outcome{Latency: s.since(sl.start), Err: errorOf[code]})
 		case limitLayer:
 			l.limits[l.instance(f.instance)].used--
 		}
@@ -153,12 +181,13 @@ func (s *System) up(f *flight, i int, code policies.ErrorCode, refused bool) {
 // decide asks a retry layer what follows an outcome, and counts the answer.
 func (s *System) decide(f *flight, layer int, code policies.ErrorCode) policies.Decision {
 	h := f.hop
-	l, sl := &h.layers[layer], &f.slots[layer]
+	sl := &f.slots[layer]
+	l := sl.layer
 	a := policies.Attempt{
 		Number:  int(sl.attempts),
-		Elapsed: s.e.Now().Sub(sl.start),
+		Elapsed: s.since(sl.start),
 		Waited:  sl.waited,
-		Outcome: policies.Outcome{Latency: s.e.Now().Sub(sl.tried), Err: errorOf[code]},
+		Outcome: policies.Outcome{Latency: s.since(sl.tried), Err: errorOf[code]},
 	}
 	if l.jitters {
 		f.decisions++
@@ -188,7 +217,8 @@ func (s *System) decide(f *flight, layer int, code policies.ErrorCode) policies.
 
 // retry goes on after the wait of the retry layer i.
 func (s *System) retry(f *flight, i int) {
-	l, sl := &f.hop.layers[i], &f.slots[i]
+	sl := &f.slots[i]
+	l := sl.layer
 	sl.waiting = false
 	sl.tried = s.e.Now()
 	l.retries[l.instance(f.instance)].WaitDone()
@@ -217,9 +247,9 @@ func (s *System) unwind(f *flight, i int, timeout bool) {
 		f.child = nil
 		s.abandon(j)
 	}
-	now := s.e.Now()
 	for k := int(f.depth) - 1; k >= i; k-- {
-		l, sl := &f.hop.layers[k], &f.slots[k]
+		sl := &f.slots[k]
+		l := sl.layer
 		switch l.kind {
 		case timeoutLayer:
 			s.e.Cancel(sl.timer)
@@ -234,7 +264,7 @@ func (s *System) unwind(f *flight, i int, timeout bool) {
 		case breakerLayer:
 			b := l.breakers[l.instance(f.instance)]
 			if timeout {
-				b.Record(sl.permit, policies.Outcome{Latency: now.Sub(sl.start), Err: errorOf[policies.ErrTimeout]})
+				b.Record(sl.permit, policies.Outcome{Latency: s.since(sl.start), Err: errorOf[policies.ErrTimeout]})
 			} else {
 				b.Cancel(sl.permit)
 			}
@@ -253,34 +283,40 @@ func (s *System) send(f *flight) {
 	r := f.job.request
 	r.refs++
 	j.reset()
-	j.state, j.node, j.request, j.caller, j.hop = jobSent, n, r, f, h
 	j.path = descend(f.path, uint64(f.tries))
 	f.tries++
 	h.ledger.Attempts++
-	h.ledger.MostAttempts = max(h.ledger.MostAttempts, uint64(f.tries))
-	at := 0
+	if uint64(f.tries) > h.ledger.MostAttempts {
+		h.ledger.MostAttempts = uint64(f.tries)
+	}
+	sv := n.first
+	j.instance = 0
 	if len(n.servers) > 1 {
-		at = h.choose(j)
+		at := h.choose(r.key, j.path)
 		h.out[at]++
 		f.replica = int32(at) + 1
+		sv, j.instance = &n.servers[at], uint32(at)
 	}
-	j.server, j.instance = &n.servers[at], uint32(at)
+	j.node, j.server, j.request, j.caller, j.hop = n, sv, r, f, h
 	if h.propagate {
 		j.deadline = f.patience()
 	}
 	f.child = j
-	if d := h.request.draw(&h.draws, r.key, j.path); d > 0 {
-		j.timer = s.e.After(d, s, sim.Event{Kind: opArrived, Arg: uint64(j.place)})
-	} else {
-		s.arrive(j)
+	if h.request.kind != lawZero {
+		if d := h.request.draw(&h.draws, r.key, j.path); d > 0 {
+			j.state = jobSent
+			j.timer = s.e.After(d, s, sim.Event{Kind: opArrived, Arg: uint64(j.place)})
+			return
+		}
 	}
+	s.arrive(j)
 }
 
 // patience is the instant until which the caller waits at most.
 func (f *flight) patience() sim.Time {
 	t := f.deadline
 	for i := range f.slots {
-		if l := &f.hop.layers[i]; l.kind == timeoutLayer {
+		if l := f.slots[i].layer; l.kind == timeoutLayer {
 			t = min(t, f.slots[i].start.Add(l.timeout))
 		}
 	}
@@ -297,85 +333,43 @@ func (f *flight) ended() {
 
 // landed ends a flight and tells the job that made the call.
 func (s *System) landed(f *flight, code policies.ErrorCode) {
-	j := f.job
-	s.ground(f)
-	if code == noError {
-		f.hop.ledger.Succeeded++
+	j, h := f.job, f.hop
+	s.disarm(f)
+	f.ground()
+	if code == noError { // so RetryOn has it
+		h.ledger.Succeeded++
 		j.need--
 	} else {
-		f.hop.ledger.Failed++
+		h.ledger.Failed++
 		j.code = answerCode(code)
 		if j.node.client != nil {
 			j.code = code // a user sees what it is
 		}
 	}
 	j.pending--
-	if !j.starting {
+	if j.decided() {
 		s.proceed(j)
 	}
 }
 
-// ground takes a flight out of its job's list and frees it.
-func (s *System) ground(f *flight) {
-	if f.deadline < sim.MaxTime {
+// disarm cancels the timer of the deadline that a flight has inherited.
+func (s *System) disarm(f *flight) {
+	if f.deadline != sim.MaxTime {
 		s.e.Cancel(f.timer)
 	}
-	if f.prev != nil {
-		f.prev.next = f.next
+}
+
+// ground takes a flight out of its job's list and frees it.
+func (f *flight) ground() {
+	j, prev, next := f.job, f.prev, f.next
+	if prev != nil {
+		prev.next = next
 	} else {
-		f.job.flights = f.next
+		j.flights = next
 	}
-	if f.next != nil {
-		f.next.prev = f.prev
+	if next != nil {
+		next.prev = prev
 	}
-	f.job, f.next, f.prev = nil, nil, nil
+	f.job = nil
 	f.hop.flights.put(f.place)
-}
-
-// nextStep starts the calls of a job's next step, of which there is one.
-func (s *System) nextStep(j *job) {
-	n := j.node
-	st := &n.steps[j.step]
-	j.step++
-	j.need, j.pending = st.need, st.all
-	j.starting = true
-	for _, h := range st.hops {
-		for c := range h.times {
-			s.launch(j, h, c)
-		}
-	}
-	j.starting = false
-	s.proceed(j)
-}
-
-// proceed looks whether the step of a job is decided.
-func (s *System) proceed(j *job) {
-	if j.server != nil && j.server.now.paused {
-		return // it goes on when the pause is over
-	}
-	switch {
-	case j.need == 0:
-		if j.flights != nil {
-			s.leaveAll(j)
-		}
-		if int(j.step) == len(j.node.steps) {
-			s.finish(j)
-		} else {
-			s.nextStep(j)
-		}
-	case j.pending < j.need:
-		s.leaveAll(j)
-		j.failed = true
-		s.finish(j)
-	}
-}
-
-// leaveAll gives up every call that a job is still making.
-func (s *System) leaveAll(j *job) {
-	for j.flights != nil {
-		f := j.flights
-		s.unwind(f, 0, false)
-		f.hop.ledger.Left++
-		s.ground(f)
-	}
 }

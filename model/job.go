@@ -36,6 +36,34 @@ func (s *System) arrive(j *job) {
 	j.arrived = s.e.Now()
 	j.request.arrived[n.index]++
 	n.ledger.Attempts++
+	switch {
+	case sv.gated && !s.admit(j):
+	case sv.held < sv.workers && sv.head == nil && !sv.now.stalled && !sv.now.paused:
+		if n.dropExpired && j.deadline <= j.arrived {
+			s.turnAway(j, gatewayTimeout)
+			return
+		}
+		s.enter(j)
+		s.begin(j)
+	case sv.queued >= n.queueLimit:
+		s.turnAway(j, unavailable)
+	default:
+		s.enter(j)
+		sv.push(j)
+		n.queued++
+	}
+}
+
+// gate notes whether admit has anything to look at.
+func (sv *server) gate() {
+	n, now := sv.node, &sv.now
+	sv.gated = n.cancel || now.crashed || len(now.fast) > 0 || n.config.Shed.InFlight > 0 || sv.sheds || len(sv.limits) > 0
+}
+
+// admit ends a job that its server refuses or that nobody waits for, and
+// reports false, or lets it on to the queue.
+func (s *System) admit(j *job) bool {
+	n, sv := j.node, j.server
 	now := &sv.now
 	switch {
 	case j.caller == nil && n.cancel:
@@ -53,20 +81,10 @@ func (s *System) arrive(j *job) {
 	case n.config.Shed.InFlight > 0 && sv.present >= n.config.Shed.InFlight,
 		!sv.admits(j.arrived):
 		s.turnAway(j, unavailable)
-	case sv.held < sv.workers && sv.head == nil && !now.stalled && !now.paused:
-		if n.dropExpired && j.deadline <= j.arrived {
-			s.turnAway(j, gatewayTimeout)
-			return
-		}
-		s.enter(j)
-		s.begin(j)
-	case sv.queued >= n.queueLimit:
-		s.turnAway(j, unavailable)
 	default:
-		s.enter(j)
-		sv.push(j)
-		n.queued++
+		return true
 	}
+	return false
 }
 
 // pump lets waiting jobs have the workers that are free.
@@ -88,12 +106,12 @@ func (s *System) pump(sv *server) {
 // begin gives a job a worker and starts its service.
 func (s *System) begin(j *job) {
 	n, sv := j.node, j.server
-	j.began = s.e.Now()
-	sv.tick(j.began)
+	now := s.e.Now()
+	sv.tick(now)
 	sv.held++
 	j.holds = true
 	n.ledger.Begun++
-	wait := j.began.Sub(j.arrived)
+	wait := time.Duration(now - j.arrived)
 	if wait > 0 {
 		n.ledger.Waited++
 		n.ledger.Wait = addTime(n.ledger.Wait, wait)
@@ -103,10 +121,14 @@ func (s *System) begin(j *job) {
 	}
 	sv.serving++
 	n.serving++
-	n.ledger.MaxServing = max(n.ledger.MaxServing, n.serving)
+	if n.serving > n.ledger.MaxServing {
+		n.ledger.MaxServing = n.serving
+	}
 	j.state = jobServing
-	d, scripted := n.script.next(j)
-	if !scripted {
+	var d time.Duration
+	if n.script.at < len(n.script.answers) {
+		d, _ = n.script.next(j)
+	} else {
 		if len(sv.now.errors) > 0 {
 			j.fail(sv.now.errors)
 		}
@@ -119,19 +141,14 @@ func (s *System) begin(j *job) {
 	if per := n.config.ServicePerInFlight; per > 0 {
 		d = nanoseconds(float64(d) + float64(per)*float64(sv.present-1))
 	}
-	if f := sv.now.slow / sv.now.speed; f != 1 {
+	if f := sv.now.factor; f != 1 {
 		d = nanoseconds(float64(d) * f)
 	}
-	s.serve(j, min(d, math.MaxInt64/4)) // so that sums of time stay in the clock's range
-}
-
-// serve lets a worker serve a job for d.
-func (s *System) serve(j *job, d time.Duration) {
-	now := s.e.Now()
+	d = min(d, math.MaxInt64/4) // so that sums of time stay in the clock's range
 	j.due = now.Add(d)
 	j.worked += d
 	ev := sim.Event{Kind: opServed, Arg: uint64(j.place)}
-	switch law := &j.node.law; {
+	switch law := &n.law; {
 	case d == 0:
 		j.timer = s.instant.After(s, ev)
 	case law.lane != nil && d == law.law.Mean:
@@ -139,6 +156,13 @@ func (s *System) serve(j *job, d time.Duration) {
 	default:
 		j.timer = s.e.At(j.due, s, ev)
 	}
+}
+
+// resume goes on with a service that stood still.
+func (s *System) resume(j *job) {
+	j.due = s.e.Now().Add(j.left)
+	j.worked += j.left
+	j.timer = s.e.At(j.due, s, sim.Event{Kind: opServed, Arg: uint64(j.place)})
 }
 
 // served ends the service of a job.
@@ -157,6 +181,9 @@ func (s *System) served(j *job) {
 		s.nextStep(j)
 	}
 }
+
+// since is the time from t, at most now, until now.
+func (s *System) since(t sim.Time) time.Duration { return time.Duration(s.e.Now() - t) }
 
 // unserve counts a job out of service.
 func (s *System) unserve(j *job) {
@@ -185,8 +212,14 @@ func (s *System) finish(j *job) {
 		s.effect(j)
 	}
 	s.depart(j)
-	s.pump(j.server)
-	s.reply(j, true)
+	if j.server.head != nil {
+		s.pump(j.server)
+	}
+	if j.hop.response.kind == lawZero {
+		s.deliver(j)
+	} else {
+		s.reply(j, true)
+	}
 }
 
 // enter counts a job in that its server has accepted.
@@ -206,7 +239,7 @@ func (s *System) depart(j *job) {
 	j.server.present--
 	s.present(j.node, -1)
 	l := &j.node.ledger
-	l.Sojourn = addTime(l.Sojourn, s.e.Now().Sub(j.arrived))
+	l.Sojourn = addTime(l.Sojourn, s.since(j.arrived))
 }
 
 // reply sends the answer of a job on its way. It must not arrive directly
@@ -231,18 +264,21 @@ func (s *System) reply(j *job, directly bool) {
 
 // deliver hands the answer to the caller, if there still is one.
 func (s *System) deliver(j *job) {
-	f := j.caller
-	code := j.code
-	failed := j.failed
+	f, code := j.caller, noError
+	if j.failed {
+		code = j.code
+	}
 	s.settle(j)
 	s.free(j)
-	if f == nil {
-		return
+	if f != nil {
+		f.child = nil
+		f.ended()
+		if code == noError {
+			s.succeed(f)
+		} else {
+			s.up(f, len(f.slots), code, false)
+		}
 	}
-	if !failed {
-		code = noError
-	}
-	s.answered(f, code)
 }
 
 // turnAway ends a job without further ado and tells the caller.
@@ -317,7 +353,7 @@ func (s *System) free(j *job) {
 	if j.orphan {
 		r.orphans--
 	}
-	j.state, j.caller, j.request = jobFree, nil, nil
+	j.state = jobFree
 	s.jobs.put(j.place)
 	s.dropRequest(r)
 }

@@ -34,6 +34,7 @@ type request struct {
 	// served counts for each hop the jobs that were done well for this
 	// request, arrived for each node those that reached it.
 	served, arrived []uint32
+	counts          []uint32 // both
 }
 
 type jobState uint8
@@ -56,31 +57,31 @@ type job struct {
 	counted bool // its category is in the ledger
 	effect  bool // fails, but has its effect
 
-	code   policies.ErrorCode // how it fails, if failed
-	failed bool
-
-	starting bool // calls of the present step are being started
+	failed   bool
+	starting bool               // calls of the present step are being started
+	code     policies.ErrorCode // how it fails, if failed
 	step     uint16
+
+	node    *node
+	server  *server
+	request *request
+	caller  *flight // nil once the caller has gone, and for requests
+	hop     *hop    // by which it came
+	flights *flight // its own calls
+
 	need     uint32 // calls of the present step that must still succeed
 	pending  uint32 // calls of the present step under way
 	instance uint32 // of the caller whose policies its calls pass
 
-	node       *node
-	server     *server
-	request    *request
-	caller     *flight // nil once the caller has gone, and for requests
-	hop        *hop    // by which it came
-	next, prev *job    // in the queue
-	flights    *flight // its own calls
-
 	path     uint64
 	arrived  sim.Time
-	began    sim.Time
+	worked   time.Duration
+	deadline sim.Time      // until when the caller waits, as far as the node was told
 	due      sim.Time      // end of service, if nothing comes between
 	left     time.Duration // of its service, when it stands still
-	worked   time.Duration
-	deadline sim.Time // until when the caller waits, as far as the node was told
 	timer    sim.Timer
+
+	next, prev *job // in the queue
 }
 
 // reset clears what the last use of a job has left. Who takes it from the pool
@@ -92,32 +93,34 @@ func (j *job) reset() {
 }
 
 type flight struct {
-	place     uint32
-	depth     int32 // layers entered
-	tries     uint32
-	decisions uint32 // of retry layers with jitter
-	replica   int32  // that the present attempt went to, from 1; 0 if there is only one
-	instance  uint32
-	hop       *hop
-	job       *job // who calls
-	child     *job // the present attempt, until it is answered or left
-	next      *flight
-	prev      *flight
-	path      uint64
-	deadline  sim.Time // inherited
-	timer     sim.Timer
-	slots     []slot // one for each layer
+	hop      *hop
+	job      *job   // who calls
+	child    *job   // the present attempt, until it is answered or left
+	slots    []slot // one for each layer
+	instance uint32
+	replica  int32 // that the present attempt went to, from 1; 0 if there is only one
+	depth    int32 // layers entered
+	tries    uint32
+
+	next, prev *flight
+	deadline   sim.Time // inherited
+	path       uint64
+	timer      sim.Timer
+	place      uint32
+	decisions  uint32 // of retry layers with jitter
 }
 
-// A slot is what a layer keeps of a flight.
+// A slot is what a layer keeps of a flight. What the way up of a good answer
+// needs comes first.
 type slot struct {
+	layer    *layer
+	start    sim.Time
 	timer    sim.Timer
 	permit   policies.Permit
-	start    sim.Time
-	tried    sim.Time // start of the present attempt, of a retry layer
-	waited   time.Duration
 	attempts int32
 	waiting  bool
+	tried    sim.Time // start of the present attempt, of a retry layer
+	waited   time.Duration
 }
 
 type node struct {
@@ -128,6 +131,7 @@ type node struct {
 	failure sim.Draws
 	steps   []step
 	servers []server
+	first   *server // of them
 	ledger  NodeLedger
 	waits   *hdrhistogram.Histogram
 	script  script
@@ -151,6 +155,7 @@ type node struct {
 
 type step struct {
 	hops []*hop
+	only *hop // if there is one call
 	need uint32
 	all  uint32 // calls
 }
@@ -173,6 +178,7 @@ type server struct {
 	sheds  bool
 	limits []limitFault
 	now    state
+	gated  bool // the server may refuse a call for other reasons than its queue
 }
 
 type hop struct {
@@ -209,9 +215,9 @@ const (
 // A layer holds the policy of a stack for each instance of the caller.
 type layer struct {
 	kind     layerKind
-	private  bool
 	alarmed  bool
 	jitters  bool
+	private  uint32 // all ones if each instance has its own, otherwise 0
 	timeout  time.Duration
 	lane     *sim.Lane
 	retries  []*policies.Retry
@@ -221,12 +227,7 @@ type layer struct {
 }
 
 // instance is the index of a caller's policy.
-func (l *layer) instance(i uint32) uint32 {
-	if l.private {
-		return i
-	}
-	return 0
-}
+func (l *layer) instance(i uint32) uint32 { return i & l.private }
 
 // A limiter counts the calls inside a cap.
 type limiter struct{ used, most int }

@@ -157,16 +157,21 @@ func (e *Engine) Cancel(t Timer) bool {
 	}
 	e.slots.release(&e.slots.s[i], i)
 	e.cancelled++
-	switch t.where {
-	case inQueue:
+	switch {
+	case t.where > 0:
+		l := e.lanes.all[t.where-1]
+		if l.at(l.head).id == t.id {
+			l.cancelHead()
+		} else if l.dead++; l.dead > int(l.tail-l.head)/2+sweepSlack {
+			l.sweep()
+		}
+	case t.where == inQueue:
 		e.dead++
 		if e.dead > e.Pending()+sweepSlack {
 			e.sweep()
 		}
-	case inNever:
-		e.never--
 	default:
-		e.lanes.all[t.where-1].cancel(t)
+		e.never--
 	}
 	return true
 }

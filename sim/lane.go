@@ -40,17 +40,11 @@ func (e *Engine) Lane(d time.Duration) *Lane {
 // Engine.After does.
 func (l *Lane) After(h Handler, ev Event) Timer {
 	e := l.e
-	t := e.now.Add(l.d)
-	if t == MaxTime {
-		return e.At(t, h, ev)
-	}
-	if e.slots.free == 0 {
-		e.slots.grow()
+	t := e.now + Time(l.d)
+	if uint64(t) >= uint64(MaxTime) || e.slots.free == 0 || l.tail-l.head == uint64(len(l.ring)) {
+		return l.prepare(h, ev)
 	}
 	id := e.hold(h, ev)
-	if l.tail-l.head == uint64(len(l.ring)) {
-		l.resize(2 * len(l.ring))
-	}
 	l.ring[l.tail&uint64(len(l.ring)-1)] = entry{t, id}
 	l.tail++
 	if l.tail-l.head == 1 {
@@ -58,6 +52,24 @@ func (l *Lane) After(h Handler, ev Event) Timer {
 		e.bound = min(e.end, e.lanes.t)
 	}
 	return Timer{id, l.num}
+}
+
+// prepare does what After rarely meets, and schedules: the event is due never,
+// or the slots or the ring are used up.
+//
+//go:noinline
+func (l *Lane) prepare(h Handler, ev Event) Timer {
+	e := l.e
+	if e.now.Add(l.d) == MaxTime {
+		return e.At(MaxTime, h, ev)
+	}
+	if e.slots.free == 0 {
+		e.slots.grow()
+	}
+	if l.tail-l.head == uint64(len(l.ring)) {
+		l.resize(2 * len(l.ring))
+	}
+	return l.After(h, ev)
 }
 
 // resize moves the entries to a ring of n.
@@ -92,17 +104,10 @@ func (l *Lane) pop() {
 	l.e.lanes.changed(l)
 }
 
-// cancel forgets the entry of t, which is dead by now.
-func (l *Lane) cancel(t Timer) {
-	if l.at(l.head).id == t.id {
-		l.pop()
-		l.e.bound = min(l.e.end, l.e.lanes.t)
-		return
-	}
-	l.dead++
-	if n := l.tail - l.head; l.dead > int(n/2)+sweepSlack {
-		l.sweep()
-	}
+// cancelHead drops the head, which is dead by now.
+func (l *Lane) cancelHead() {
+	l.pop()
+	l.e.bound = min(l.e.end, l.e.lanes.t)
 }
 
 // sweep drops the dead entries. The head is live and stays.
