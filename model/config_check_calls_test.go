@@ -84,7 +84,7 @@ func TestConfigLayers(t *testing.T) {
 		{"unlimited", retry(func(r *RetryLayer) { r.Attempts = Unlimited }), []string{
 			stack + `1: retry: deadline 0s, want more than 0s for unlimited attempts`}},
 		{"errors", retry(func(r *RetryLayer) { r.Errors.RetryOn = []string{"600"} }), []string{
-			stack + `1: retry: retry on "600", want a code from 100 to 599 or one of any, timeout, connect-failure, connect-timeout, reset, breaker-open, limit, other, 4xx, 5xx, gateway-error`}},
+			stack + `1: retry: retry on "600", want a code from 100 to 599 or one of any, timeout, connect-failure, connect-timeout, reset, breaker-open, limit, left, other, 4xx, 5xx, gateway-error`}},
 		{"back-off", retry(func(r *RetryLayer) { r.Backoff.Kind = policies.FullJitter }), []string{
 			stack + `1: full backoff: base 0s, want 1ns to 8760h0m0s`}},
 		{"a ratio above 1", budget(policies.BudgetConfig{Kind: policies.BudgetTokens, Tokens: policies.TokenConfig{Ratio: 1.2, Cap: 10}}), []string{

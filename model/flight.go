@@ -28,7 +28,7 @@ func descend(path, x uint64) uint64 { return (path + x + 1) * 0x9E3779B97F4A7C15
 // launch makes one call of a job.
 func (s *System) launch(j *job, h *hop, copy int) {
 	f := h.flights.get()
-	f.job, f.child, f.tries, f.decisions, f.depth = j, nil, 0, 0, 0
+	f.job, f.child, f.tries, f.number, f.decisions, f.depth = j, nil, 0, 0, 0, 0
 	f.instance = j.instance
 	f.path = descend(j.path, h.local+uint64(copy)<<32)
 	f.deadline = j.deadline
@@ -69,7 +69,7 @@ func (s *System) down(f *flight, i int) {
 			at := l.instance(f.instance)
 			p, ok := l.breakers[at].Allow()
 			if !ok {
-				h.ledger.Refused++
+				s.refused(f, i, policies.ErrBreakerOpen)
 				s.up(f, i, policies.ErrBreakerOpen, true)
 				return
 			}
@@ -80,7 +80,7 @@ func (s *System) down(f *flight, i int) {
 		case limitLayer:
 			lim := l.limits[l.instance(f.instance)]
 			if lim.used >= lim.most {
-				h.ledger.Limited++
+				s.refused(f, i, policies.ErrLimit)
 				s.up(f, i, policies.ErrLimit, true)
 				return
 			}
@@ -193,9 +193,15 @@ func (s *System) decide(f *flight, layer int, code policies.ErrorCode) policies.
 		f.decisions++
 		a.U = h.jitter.Float64(f.job.request.key, descend(f.path, uint64(layer)<<32|uint64(f.decisions)))
 	}
+	if h.call.UnsafeRatio > 0 {
+		a.NotIdempotent = h.unsafe(f.job.request)
+	}
 	d := l.retries[l.instance(f.instance)].Decide(a)
 	switch {
 	case d.Retry:
+		if a.NotIdempotent {
+			h.ledger.UnsafeRetries++
+		}
 		sl.attempts++
 		sl.waited = d.Delay
 		h.ledger.Retries++
@@ -211,6 +217,10 @@ func (s *System) decide(f *flight, layer int, code policies.ErrorCode) policies.
 		h.ledger.NotRetryable++
 	case d.Reason == policies.DeadlineReached:
 		h.ledger.Late++
+	case d.Reason == policies.BreakerNotClosed:
+		h.ledger.NotClosed++
+	case d.Reason == policies.NotIdempotent:
+		h.ledger.NotIdempotent++
 	}
 	return d
 }
@@ -242,7 +252,13 @@ func (s *System) overdue(f *flight) {
 // unwind leaves all layers from the innermost to i, and the attempt under
 // way. What a breaker inside saw was a timeout, or nothing if the caller left.
 func (s *System) unwind(f *flight, i int, timeout bool) {
-	f.ended()
+	if f.trying {
+		code := policies.ErrTimeout
+		if !timeout {
+			code = policies.ErrLeft
+		}
+		s.over(f, code, f.child != nil)
+	}
 	if j := f.child; j != nil {
 		f.child = nil
 		s.abandon(j)
@@ -286,9 +302,8 @@ func (s *System) send(f *flight) {
 	j.path = descend(f.path, uint64(f.tries))
 	f.tries++
 	h.ledger.Attempts++
-	if uint64(f.tries) > h.ledger.MostAttempts {
-		h.ledger.MostAttempts = uint64(f.tries)
-	}
+	s.trying(f)
+	f.trying = true
 	sv := n.first
 	j.instance = 0
 	if len(n.servers) > 1 {
@@ -321,14 +336,6 @@ func (f *flight) patience() sim.Time {
 		}
 	}
 	return t
-}
-
-// ended counts the present attempt out of its replica.
-func (f *flight) ended() {
-	if f.replica > 0 {
-		f.hop.out[f.replica-1]--
-		f.replica = 0
-	}
 }
 
 // landed ends a flight and tells the job that made the call.

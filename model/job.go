@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -78,11 +79,14 @@ func (s *System) admit(j *job) bool {
 		}
 		s.depart(j)
 		s.reply(j, false)
-	case n.config.Shed.InFlight > 0 && sv.present >= n.config.Shed.InFlight,
-		!sv.admits(j.arrived):
-		s.turnAway(j, unavailable)
+	case n.config.Shed.InFlight > 0 && sv.present >= n.config.Shed.InFlight:
+		s.turnAway(j, cmp.Or(n.config.Shed.Code, unavailable))
 	default:
-		return true
+		code, ok := sv.admits(j.arrived)
+		if !ok {
+			s.turnAway(j, code)
+		}
+		return ok
 	}
 	return false
 }
@@ -272,7 +276,7 @@ func (s *System) deliver(j *job) {
 	s.free(j)
 	if f != nil {
 		f.child = nil
-		f.ended()
+		s.over(f, code, false)
 		if code == noError {
 			s.succeed(f)
 		} else {

@@ -81,7 +81,11 @@ type CallLedger struct {
 	InFlight  uint64
 
 	Attempts uint64 // sent to the node
-	TimedOut uint64 // timeouts of any layer that ended something
+	// Tries are the attempts, and those that the caller's own breakers and
+	// caps refused in their place; Repeats those of them after the first of a
+	// call, RepeatsSucceeded those of them that were answered well.
+	Tries, Repeats, RepeatsSucceeded uint64
+	TimedOut                         uint64 // timeouts of any layer that ended something
 
 	Retries          uint64 // granted
 	RetriesSucceeded uint64 // retries that ended well
@@ -89,10 +93,15 @@ type CallLedger struct {
 	// the budget; Spent those that had no attempt left, NotRetryable those
 	// with an error that is not retried, Late those too near the deadline.
 	Denied, Spent, NotRetryable, Late uint64
-	MostAttempts                      uint64 // of one call
+	// Of a guard, NotClosed counts those refused since a breaker was not
+	// closed, NotIdempotent those of calls that must not be made twice, and
+	// UnsafeRetries the retries that were granted to such calls all the same.
+	NotClosed, NotIdempotent, UnsafeRetries uint64
+	MostAttempts                            uint64 // of one call
 
-	Refused uint64 // by an open breaker
-	Limited uint64 // by a cap
+	Refused     uint64 // by a breaker, open or with all its probes out
+	RefusedOpen uint64 // those of them that met an open breaker
+	Limited     uint64 // by a cap
 
 	// Of the breakers of this link; one that is shared counts at each of its
 	// links.

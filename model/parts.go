@@ -107,7 +107,10 @@ type flight struct {
 	path       uint64
 	timer      sim.Timer
 	place      uint32
-	decisions  uint32 // of retry layers with jitter
+	decisions  uint32   // of retry layers with jitter
+	number     uint32   // of the present try; tries counts those that were sent
+	trying     bool     // an attempt is under way, as far as the caller knows
+	sent       sim.Time // when the present try began
 }
 
 // A slot is what a layer keeps of a flight. What the way up of a good answer
@@ -197,6 +200,7 @@ type hop struct {
 	draws     sim.Draws // link latencies
 	choice    sim.Draws // replicas
 	jitter    sim.Draws
+	safety    sim.Draws // which calls must not be made twice
 	turn      int
 	out       []int32 // attempts under way to each replica
 	flights   pool[flight]

@@ -59,7 +59,11 @@ func TestStacksOfAFailure(t *testing.T) {
 		got := l.Calls[0]
 		got.From, got.To, got.OpenTime = "", "", 0
 		want := test.want
-		want.Calls, want.Failed, want.MostAttempts = 1, 1, want.Attempts
+		want.Calls, want.Failed = 1, 1
+		// All of one call: a try is an attempt or a refusal, and all but the
+		// first are repetitions.
+		want.Tries = want.Attempts + want.Refused + want.Limited
+		want.Repeats, want.MostAttempts, want.RefusedOpen = want.Tries-1, want.Tries, want.Refused
 		if got != want {
 			t.Errorf("%s:\n%+v, want\n%+v", test.name, got, want)
 		}

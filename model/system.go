@@ -26,6 +26,9 @@ type System struct {
 	requests pool[request]
 	jobs     pool[job]
 
+	observe func(*Try)
+	try     Try
+
 	intervals []Interval
 	previous  Interval // totals at the end of the last one
 

@@ -259,6 +259,7 @@ func (w *twin) call(c *model.Call, done func(ok bool)) (leave func()) {
 		case ok:
 			if attempts > 1 {
 				l.RetriesSucceeded++
+				l.RepeatsSucceeded++
 			}
 			end(true)
 		case attempts == retry.Attempts:
@@ -276,6 +277,10 @@ func (w *twin) call(c *model.Call, done func(ok bool)) (leave func()) {
 	attempt = func() {
 		attempts++
 		l.Attempts++
+		l.Tries++
+		if attempts > 1 {
+			l.Repeats++
+		}
 		l.MostAttempts = max(l.MostAttempts, uint64(attempts))
 		each = w.after(c.Stack[2].Timeout, func() {
 			l.TimedOut++
