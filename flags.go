@@ -11,10 +11,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stormglass/stormglass/experiments"
 	"github.com/stormglass/stormglass/model"
 	"github.com/stormglass/stormglass/plots"
+	"github.com/stormglass/stormglass/requestlog"
 )
 
 // settings are the flags as given.
@@ -28,6 +30,8 @@ type settings struct {
 	charts    []string
 	trace     string
 	saveTrace string
+	log       string
+	logged    requestlog.Options
 
 	list, quiet, verify, version bool
 }
@@ -44,8 +48,8 @@ func parseFlags(args []string, stderr io.Writer) (*settings, error) {
 	fs := flag.NewFlagSet("stormglass", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	charts := "png"
-	fs.StringVar(&s.exp, "exp", "", "experiments to run: `NAME[,NAME]` or all")
-	fs.BoolVar(&s.list, "list", false, "list the experiments and their factors")
+	fs.StringVar(&s.exp, "exp", "", "experiments to run, or to list: `NAME[,NAME]` or all")
+	fs.BoolVar(&s.list, "list", false, "list the experiments and their factors, with -exp those named")
 	for _, sh := range shorthands {
 		fs.Func(sh.flag, sh.doc+"; short for -set "+sh.factor+"=…", func(v string) error {
 			return s.set(sh.factor, v)
@@ -71,6 +75,9 @@ func parseFlags(args []string, stderr io.Writer) (*settings, error) {
 		return nil
 	})
 	fs.StringVar(&s.saveTrace, "save-trace", "", "write the failure trace of replication 0 to a CSV `file`")
+	fs.StringVar(&s.log, "log", "", "write every try of replication 0 to a `file` that ends in .csv or .parquet; each factor needs one level")
+	fs.Func("epoch", "`instant` at which the run of -log begins, as 2006-01-02T15:04:05Z (default "+requestlog.DefaultEpoch.Format(time.RFC3339)+")", s.setEpoch)
+	fs.Func("log-sample", "log this `share` of the requests, each with all its tries or none (default 1)", s.setSample)
 	fs.BoolVar(&s.quiet, "quiet", false, "print nothing but errors")
 	fs.BoolVar(&s.verify, "verify", false, "check every measurement of the articles that is built; exit 1 if one is out of range")
 	fs.BoolVar(&s.version, "version", false, "print the version")
@@ -112,6 +119,9 @@ func (s *settings) check(charts string) error {
 	if s.out == "" {
 		return usagef("-out is empty, want a directory")
 	}
+	if err := s.checkLog(); err != nil {
+		return err
+	}
 	if charts == "none" {
 		return nil
 	}
@@ -127,21 +137,45 @@ func (s *settings) check(charts string) error {
 }
 
 func printUsage(fs *flag.FlagSet, w io.Writer) {
-	fmt.Fprint(w, "Stormglass simulates circuit breakers under a virtual clock.\n\n"+
+	fmt.Fprint(w, "Stormglass simulates retries, retry budgets and circuit breakers under a virtual clock.\n\n"+
 		"  stormglass -exp NAME[,NAME]|all [flags]  run experiments: table, CSV, figure\n"+
-		"  stormglass -list                         what there is to run\n"+
+		"  stormglass -list [-exp NAME]             what there is to run, with factors\n"+
 		"  stormglass -verify                       check the articles' measurements\n\nExperiments:\n")
+	width := 0
 	for _, e := range experiments.All() {
-		fmt.Fprintf(w, "  %-16s %s\n", e.Name, e.Question())
+		width = max(width, len(e.Name))
+	}
+	for _, e := range experiments.All() {
+		fmt.Fprintf(w, "  %-*s  %s\n", width, e.Name, e.Question())
 	}
 	fmt.Fprint(w, "\nFlags:\n")
 	fs.SetOutput(w)
 	fs.PrintDefaults()
 }
 
-// list prints every experiment with its factors and default levels.
-func list(w io.Writer) {
-	for i, e := range experiments.All() {
+// named are the experiments of -exp, all if it is not given.
+func (s *settings) named() ([]*experiments.Experiment, error) {
+	if s.exp == "all" || s.exp == "" {
+		return experiments.All(), nil
+	}
+	names := strings.Split(s.exp, ",")
+	var all []*experiments.Experiment
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return nil, usagef("-exp names %q twice", name)
+		}
+		e, err := experiments.Lookup(name)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// list prints experiments with their factors and default levels.
+func list(w io.Writer, all []*experiments.Experiment) {
+	for i, e := range all {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
@@ -161,28 +195,22 @@ func list(w io.Writer) {
 
 // jobs resolves the experiments named and plans each.
 func (s *settings) jobs() ([]job, error) {
-	names := strings.Split(s.exp, ",")
-	if s.exp == "all" {
-		names = experiments.Names()
+	all, err := s.named()
+	if err != nil {
+		return nil, err
 	}
-	var all []*experiments.Experiment
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			return nil, usagef("-exp names %q twice", name)
-		}
-		e, err := experiments.Lookup(name)
-		if err != nil {
-			return nil, usageError{err}
-		}
+	for i, e := range all {
 		if s.trace != "" {
-			if e, err = s.withTrace(e); err != nil {
+			if all[i], err = s.withTrace(e); err != nil {
 				return nil, err
 			}
 		}
-		all = append(all, e)
 	}
 	if s.saveTrace != "" && !slices.ContainsFunc(all, func(e *experiments.Experiment) bool { return e.Trace != nil }) {
 		return nil, usagef("-save-trace: %s makes no trace", s.exp)
+	}
+	if s.log != "" && len(all) > 1 {
+		return nil, usagef("-log: %d experiments, want one: a log is of one run", len(all))
 	}
 	var jobs []job
 	for _, e := range all {
@@ -190,7 +218,13 @@ func (s *settings) jobs() ([]job, error) {
 		if err != nil {
 			return nil, usageError{err}
 		}
-		jobs = append(jobs, job{plan: plan})
+		j := job{plan: plan}
+		if s.log != "" {
+			if err := j.logTo(s); err != nil {
+				return nil, usageError{err}
+			}
+		}
+		jobs = append(jobs, j)
 	}
 	return jobs, nil
 }

@@ -24,6 +24,7 @@ var layers = map[string]struct {
 	"table":       {nil, "tables know neither simulation nor drawing"},
 	"theory":      {nil, "closed forms must not share code with what they check"},
 	"model":       {[]string{"sim", "policies", "names"}, "the model is the physics, not the questions asked of it"},
+	"requestlog":  {[]string{"model", "policies"}, "a log is of any run, whatever was asked"},
 	"plots":       {[]string{"table"}, "any figure can be redrawn from its table"},
 	"experiments": {[]string{"sim", "policies", "model", "table", "theory", "names"}, "results exist without pictures"},
 }

@@ -62,7 +62,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintln(printed, "stormglass", version)
 		return printed.failure()
 	case s.list:
-		list(printed)
+		all, err := s.named()
+		if err != nil {
+			return err
+		}
+		list(printed, all)
 		return printed.failure()
 	case s.verify:
 		return errors.Join(verify(ctx, s, out, stderr), printed.failure())

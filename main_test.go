@@ -259,6 +259,13 @@ func TestListAndVersion(t *testing.T) {
 	if err != nil || !strings.Contains(out, "-set policy=") || !strings.Contains(out, "window-grid · ") {
 		t.Errorf("-list: %v\n%s", err, out)
 	}
+	out, err = stormglass(t, "-list", "-exp", "contention")
+	if err != nil || !strings.HasPrefix(out, "contention · ") || strings.Contains(out, "window-grid · ") {
+		t.Errorf("-list -exp contention: %v\n%s", err, out)
+	}
+	if _, err := stormglass(t, "-list", "-exp", "contentoin"); err == nil || !strings.Contains(err.Error(), "contention") {
+		t.Errorf("-list of an unknown experiment: %v", err)
+	}
 	if out, err := stormglass(t, "-version"); err != nil || out != "stormglass "+version+"\n" {
 		t.Errorf("-version: %q, %v", out, err)
 	}

@@ -19,7 +19,10 @@ import (
 )
 
 // A job is one experiment to be run and written.
-type job struct{ plan *experiments.Plan }
+type job struct {
+	plan *experiments.Plan
+	log  *tryLog // nil if there is none
+}
 
 // run measures the plan, prints the tables and writes the files. What was
 // measured is printed and written also when an error or a signal ends the run.
@@ -27,21 +30,47 @@ func (j job) run(ctx context.Context, s *settings, out, stderr io.Writer) error 
 	if err := j.prepare(s); err != nil {
 		return err
 	}
+	runCtx := ctx
+	if j.log != nil {
+		var (
+			end func()
+			err error
+		)
+		if runCtx, end, err = j.log.open(ctx, s); err != nil {
+			return err
+		}
+		defer end()
+	}
 	j.printSettings(out)
 	bar := newProgress(stderr, j.plan.Experiment.Name, s.quiet)
-	result, runErr := j.plan.Run(ctx, s.workers, bar.update)
+	result, runErr := j.plan.Run(runCtx, s.workers, bar.update)
 	bar.finish()
+	var logErr error
+	if j.log != nil {
+		logErr = j.log.close()
+	}
 	if runErr != nil {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			runErr = fmt.Errorf("%s: interrupted", j.plan.Experiment.Name)
+		case runCtx.Err() != nil:
+			runErr = fmt.Errorf("%s: ended, since its log cannot be written", j.plan.Experiment.Name)
 		}
 		runErr = fmt.Errorf("%w; %d of %d jobs measured, the rest is missing from the tables", runErr, result.Done(), j.plan.Jobs())
 	}
+	runErr = errors.Join(runErr, logErr)
 	if result.Done() == 0 {
 		return runErr
 	}
 	files, writeErr := j.write(ctx, s, result)
-	for _, t := range j.plan.Experiment.Report(result) {
+	if j.log != nil && logErr == nil {
+		files = append(files, j.log.path)
+	}
+	texts := j.plan.Experiment.Report(result)
+	if t, ok := result.MeasuresTable(); ok {
+		texts = append(texts, t)
+	}
+	for _, t := range texts {
 		fmt.Fprintln(out)
 		t.DropEmpty(experiments.Blank)
 		if err := t.Write(out); err != nil {
@@ -49,17 +78,20 @@ func (j job) run(ctx context.Context, s *settings, out, stderr io.Writer) error 
 		}
 	}
 	fmt.Fprintln(out, "\nwritten:", strings.Join(files, " "))
+	if j.log != nil && logErr == nil {
+		j.log.tell(out, j.plan)
+	}
 	return errors.Join(runErr, writeErr)
 }
 
 // prepare fails before the work rather than after it if the files cannot be
 // written.
 func (j job) prepare(s *settings) error {
-	if err := j.checkSaveTrace(s); err != nil {
-		return err
-	}
 	if err := os.MkdirAll(s.out, 0o777); err != nil {
 		return fmt.Errorf("-out: %w", err)
+	}
+	if err := j.checkPlaces(s); err != nil {
+		return err
 	}
 	probe, err := os.CreateTemp(s.out, ".stormglass-*")
 	if err != nil {
@@ -69,23 +101,32 @@ func (j job) prepare(s *settings) error {
 	return os.Remove(probe.Name())
 }
 
-// checkSaveTrace refuses a place that is no ordinary file, or a result's own.
-func (j job) checkSaveTrace(s *settings) error {
-	if s.saveTrace == "" || j.plan.Experiment.Trace == nil {
-		return nil
+// checkPlaces refuses places that are no ordinary files, or a result's own.
+func (j job) checkPlaces(s *settings) error {
+	if s.saveTrace != "" && j.plan.Experiment.Trace != nil {
+		if err := j.checkPlace("-save-trace", s.saveTrace, s.out); err != nil {
+			return err
+		}
 	}
-	switch info, err := os.Stat(s.saveTrace); {
+	if j.log != nil {
+		return j.checkPlace("-log", j.log.path, s.out)
+	}
+	return nil
+}
+
+func (j job) checkPlace(flag, path, out string) error {
+	switch info, err := os.Stat(path); {
 	case err == nil && !info.Mode().IsRegular():
-		return fmt.Errorf("-save-trace: %s is no ordinary file", s.saveTrace)
+		return fmt.Errorf("%s: %s is no ordinary file", flag, path)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("-save-trace: %w", err)
+		return fmt.Errorf("%s: %w", flag, err)
 	}
-	dir, name := filepath.Split(filepath.Clean(s.saveTrace))
-	if filepath.Clean(dir) == filepath.Clean(s.out) && strings.HasPrefix(name, j.plan.Experiment.Name) {
-		return usagef("-save-trace: %s, want a name that no result has: not %s…", s.saveTrace, j.plan.Experiment.Name)
+	dir, name := filepath.Split(filepath.Clean(path))
+	if filepath.Clean(dir) == filepath.Clean(out) && strings.HasPrefix(name, j.plan.Experiment.Name) {
+		return usagef("%s: %s, want a name that no result has: not %s…", flag, path, j.plan.Experiment.Name)
 	}
 	if info, err := os.Stat(cmp.Or(dir, ".")); err != nil || !info.IsDir() {
-		return fmt.Errorf("-save-trace: %s: no such directory", dir)
+		return fmt.Errorf("%s: %s: no such directory", flag, dir)
 	}
 	return nil
 }
@@ -190,31 +231,6 @@ func (j job) saveTrace(path string) error {
 		return fmt.Errorf("-save-trace: %w", err)
 	}
 	return saveFile(path, func(w io.Writer) error { return model.WriteTrace(w, t) })
-}
-
-// saveFile writes to a temporary file and renames it, so that a file is whole
-// or not there at all.
-func saveFile(path string, write func(io.Writer) error) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			tmp.Close()
-			os.Remove(tmp.Name())
-		}
-	}()
-	if err := write(tmp); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if err := tmp.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }
 
 // writeSettings says how to run the experiment again and what the columns mean.

@@ -76,49 +76,28 @@ func requestSeconds(c Cell) float64 {
 // runLength is that time and a little more.
 func runLength(c Cell) time.Duration { return seconds(requestSeconds(c)) + time.Millisecond }
 
-// failingServer is a server without limits whose attempts fail at random.
-func failingServer(name string, failure float64, service time.Duration) model.Node {
-	n := model.Node{Name: name, Workers: model.Unlimited, Service: model.Law{Mean: service}}
-	if failure > 0 {
-		n.Faults = []model.Fault{{Kind: model.FaultError, Ratio: failure}}
-	}
-	return n
-}
-
 // amplificationSystem is one client and one server.
 func amplificationSystem(c Cell) model.Config {
 	return model.Config{
-		Nodes: []model.Node{failingServer("server", c.Float("failure_ratio"), seconds(c.Float("service_s")))},
+		Nodes: []model.Node{failingServer("server", seconds(c.Float("service_s")), c.Float("failure_ratio"), 503)},
 		Clients: []model.Client{{
 			Name:     "client",
 			Arrivals: model.Arrivals{Kind: model.Fixed, RateRPS: c.Float("rate_rps")},
 			Requests: int(c.Float("requests")),
-			Steps:    []model.Step{{Calls: []model.Call{{To: "server", Stack: c.retry("policy").stack()}}}},
+			Steps:    calls(model.Call{To: "server", Stack: c.retry("policy").stack()}),
 		}},
 		Horizon: runLength(c),
 	}
 }
 
 func measureAmplification(ctx context.Context, j Job) ([][]float64, error) {
-	l, err := runSystem(ctx, j, amplificationSystem(j.Cells[0]))
+	s, err := runSystem(ctx, j, amplificationSystem(j.Cells[0]))
 	if err != nil {
 		return nil, err
 	}
+	l := s.Ledger()
 	client, server := l.Client("client"), l.Node("server")
-	requests, calls := float64(client.Requests), float64(server.Attempts)
-	return [][]float64{{calls / requests, float64(client.Succeeded) / requests, calls, float64(l.Call("client", "server").Denied)}}, nil
-}
-
-// runSystem runs one replication of a system to its horizon.
-func runSystem(ctx context.Context, j Job, config model.Config) (*model.Ledger, error) {
-	s, err := model.New(config, j.Seed, j.Replication)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Run(ctx); err != nil {
-		return nil, err
-	}
-	return s.Ledger(), nil
+	return [][]float64{{quotient(server.Attempts, client.Requests), quotient(client.Succeeded, client.Requests), float64(server.Attempts), float64(l.Call("client", "server").Denied)}}, nil
 }
 
 // chainAnswers keeps the expected retries of tokenChain: several metrics ask

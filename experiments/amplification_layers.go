@@ -17,6 +17,14 @@ const (
 	retryInnermost = "innermost" // the caller of the last service only
 )
 
+// retryAtFactor declares which layers of a chain retry.
+func retryAtFactor(levels ...string) Factor {
+	f := choice("retry_at", "which layers retry: all, the outermost (the client) or the innermost (the caller of the last service)",
+		[]string{retryAll, retryOutermost, retryInnermost}, 0)
+	f.Levels = levels
+	return f
+}
+
 const maxLayers = 8
 
 func amplificationLayers() *Experiment {
@@ -35,7 +43,7 @@ what reaches it, so at most (1+r)^layers.`,
 		Factors: []Factor{
 			whole("layers", "layers that make calls, the client included: so many services in a row", 1, maxLayers, 1, 2, 3, 4, 5),
 			retryFactor("policy", "none", "retry-3", "budget-20", "budget-10"),
-			choice("retry_at", "which layers retry", []string{retryAll, retryOutermost, retryInnermost}, 1),
+			retryAtFactor(retryAll),
 			whole("requests", "original requests", 1, 1e9, 200),
 			positive("rate_rps", "original requests per second", 1e6, 100),
 			number("failure_ratio", "share of the attempts at the last service that fail", 0, 1, 1),
@@ -90,9 +98,6 @@ func checkLayers(c Cell) error {
 	return nil
 }
 
-// layerName names the service at a depth: A, B, C, ….
-func layerName(depth int) string { return string(rune('A' + depth - 1)) }
-
 // layersSystem is a client and a chain of services, the last of which fails.
 func layersSystem(c Cell) model.Config {
 	layers := int(c.Float("layers"))
@@ -102,10 +107,10 @@ func layersSystem(c Cell) model.Config {
 		if d == layers {
 			failure = c.Float("failure_ratio")
 		}
-		config.Nodes = append(config.Nodes, failingServer(layerName(d), failure, 0))
+		config.Nodes = append(config.Nodes, failingServer(serviceName(d), 0, failure, 503))
 	}
 	call := func(depth int) []model.Step {
-		return []model.Step{{Calls: []model.Call{{To: layerName(depth), Stack: layerPolicy(c, depth).stack()}}}}
+		return calls(model.Call{To: serviceName(depth), Stack: layerPolicy(c, depth).stack()})
 	}
 	for d := 1; d < layers; d++ {
 		config.Nodes[d-1].Steps = call(d + 1)
@@ -120,16 +125,17 @@ func layersSystem(c Cell) model.Config {
 }
 
 func measureLayers(ctx context.Context, j Job) ([][]float64, error) {
-	l, err := runSystem(ctx, j, layersSystem(j.Cells[0]))
+	s, err := runSystem(ctx, j, layersSystem(j.Cells[0]))
 	if err != nil {
 		return nil, err
 	}
-	requests := float64(l.Client("client").Requests)
-	success := float64(l.Client("client").Succeeded) / requests
+	l := s.Ledger()
+	client := l.Client("client")
+	success := quotient(client.Succeeded, client.Requests)
 	rows := make([][]float64, len(j.Cells))
 	for i, c := range j.Cells {
-		calls := float64(l.Node(layerName(int(c.Float("depth")))).Attempts)
-		rows[i] = []float64{calls, calls / requests, success}
+		attempts := l.Node(serviceName(int(c.Float("depth")))).Attempts
+		rows[i] = []float64{float64(attempts), quotient(attempts, client.Requests), success}
 	}
 	return rows, nil
 }

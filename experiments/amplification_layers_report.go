@@ -26,7 +26,7 @@ func reportLayers(r *Result) []table.Text {
 		if b, ok := layersBound(c); ok {
 			bound = short(b, 4)
 		}
-		t.Append(c.Text("layers")+r.Plan.varying(c, "layers", "policy", "depth"), c.retry("policy").String(), layerName(int(c.Float("depth"))),
+		t.Append(c.Text("layers")+r.Plan.varying(c, "layers", "policy", "depth"), c.retry("policy").String(), serviceName(int(c.Float("depth"))),
 			meanCI(calls, 1), exact(calls, 1), article(calls, 0), short(ratio.Mean, 3), bound, short(100*r.Stat(i, "success_ratio").Mean, 1))
 		float = float || calls.Article == 263 && calls.Mean == 266
 	}

@@ -3,8 +3,10 @@ package experiments
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/stormglass/stormglass/policies"
 	"github.com/stormglass/stormglass/table"
 )
 
@@ -25,7 +27,7 @@ func reportAmplification(r *Result) []table.Text {
 				{"", func(i int) string { return fixed(100*r.Stat(i, "success_ratio").Mean, 1) }},
 			}))
 	}
-	texts[len(texts)-1].Notes = bindingNotes(r.Plan)
+	texts[len(texts)-1].Notes = append(bindingNotes(r.Plan), idleNotes(r.Plan)...)
 	if d := amplificationCells(r); len(d.Rows) > 0 {
 		texts = append(texts, d)
 	}
@@ -52,6 +54,23 @@ func amplificationCells(r *Result) table.Text {
 	return t
 }
 
+// idleNotes names the policies that bound retries in progress where attempts
+// take no time, so that none is ever in progress.
+func idleNotes(p *Plan) []string {
+	var names []string
+	for _, level := range p.level("policy") {
+		switch s := mustParseRetry(level); s.budget.Kind {
+		case policies.BudgetShare, policies.BudgetConcurrent:
+			names = append(names, s.String())
+		}
+	}
+	if len(names) == 0 || !slices.Contains(p.level("service_s"), "0") {
+		return nil
+	}
+	return []string{"With service_s = 0 no attempt takes time, so none is in progress when a retry is asked for, and a bound on retries in progress that allows one never binds: " +
+		strings.Join(names, "; ") + ". Set service_s above 0, so that requests overlap."}
+}
+
 // bindingNotes says from which failure ratio on the budgets bind.
 func bindingNotes(p *Plan) []string {
 	var binding []string
@@ -66,7 +85,7 @@ func bindingNotes(p *Plan) []string {
 	var notes []string
 	if len(binding) > 0 {
 		notes = append(notes, "A budget binds once more retries are wanted than it earns in the long run: "+strings.Join(binding, ", ")+
-			". It then makes 1 + r attempts of a request. The success is always (1 − p) × attempts per request.")
+			". It then makes 1 + r attempts of a request in the long run; in a run of so many requests the tokens held at first come on top, and those not yet spent are missing. The success is always (1 − p) × attempts per request.")
 	}
 	if float {
 		notes = append(notes, "Float tokens: 0.1 added ten times is 0.9999999999999999 in float64, so the first retry waits for the eleventh request.")

@@ -149,3 +149,18 @@ func TestAmplificationReport(t *testing.T) {
 		}
 	}
 }
+
+// Nothing is in progress where attempts take no time, which the report says.
+func TestIdleBoundsAreNoted(t *testing.T) {
+	for _, c := range []struct {
+		policy, service string
+		noted           bool
+	}{{"cap-2", "0", true}, {"share-20-floor-3,none", "0", true}, {"cap-2", "0.1", false}, {"budget-10", "0", false}} {
+		for _, e := range []*Experiment{amplification(), budgetInstances()} {
+			p := mustPlan(t, e, Options{Set: map[string]string{"policy": c.policy, "service_s": c.service}})
+			if got := strings.Contains(strings.Join(idleNotes(p), " "), "service_s"); got != c.noted {
+				t.Errorf("%s, policy=%s service_s=%s: noted is %v, want %v", e.Name, c.policy, c.service, got, c.noted)
+			}
+		}
+	}
+}

@@ -124,7 +124,7 @@ func timelineSystem(c Cell, interval time.Duration) model.Config {
 			Name:     "client",
 			Arrivals: model.Arrivals{Kind: c.Text("arrivals"), RateRPS: c.Float("rate_rps")},
 			End:      end,
-			Steps:    []model.Step{{Calls: []model.Call{{To: "server", Stack: stack}}}},
+			Steps:    calls(model.Call{To: "server", Stack: stack}),
 		}},
 		Horizon:  horizon,
 		Interval: interval,
@@ -133,11 +133,8 @@ func timelineSystem(c Cell, interval time.Duration) model.Config {
 
 // runTimeline runs one replication and returns its series.
 func runTimeline(ctx context.Context, j Job, interval time.Duration) ([]model.Interval, error) {
-	s, err := model.New(timelineSystem(j.Cells[0], interval), j.Seed, j.Replication)
+	s, err := runSystem(ctx, j, timelineSystem(j.Cells[0], interval))
 	if err != nil {
-		return nil, err
-	}
-	if err := s.Run(ctx); err != nil {
 		return nil, err
 	}
 	return s.Series(), nil
@@ -158,11 +155,7 @@ func measureTimeline(ctx context.Context, j Job) ([][]float64, error) {
 // timelineValues are the metrics of an interval.
 func timelineValues(v model.Interval) []float64 {
 	client, call := v.Clients[0], v.Calls[0]
-	success := math.NaN()
-	if client.Requests > 0 {
-		success = float64(client.StartedSucceeded) / float64(client.Requests)
-	}
-	return []float64{float64(v.Nodes[0].Attempts), success, float64(call.Retries), float64(call.Denied)}
+	return []float64{float64(v.Nodes[0].Attempts), quotient(client.StartedSucceeded, client.Requests), float64(call.Retries), float64(call.Denied)}
 }
 
 // exactTimeline knows what a client without retries sends, and that nothing

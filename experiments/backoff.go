@@ -22,7 +22,7 @@ var backoffLevels = []string{
 
 // backoffWords says what each kind is.
 var backoffWords = map[string]string{
-	string(policies.NoBackoff):          "none",
+	string(policies.NoBackoff):          "no back-off",
 	string(policies.FixedBackoff):       "fixed",
 	string(policies.ExponentialBackoff): "exponential",
 	plusMinus:                           "exponential ± jitter",
@@ -54,9 +54,9 @@ Architecture Blog. Without back-off the base means nothing and is left out.`,
 		Factors: []Factor{
 			choice("outage", "what the outage is: "+outageStall+" or "+outageError, []string{outageStall, outageError}, 2),
 			kind,
-			positive("base_s", "first wait, s", 1e4, 0.01, 0.1, 1, 3, 10),
+			positive("base_s", "first wait, s", 1e4, 0.01, 0.1, 1, 3, 5, 10),
 			number("jitter_ratio", "share by which plus-minus is shorter or longer", 0, 1, 0.5),
-			positive("cap_s", "longest wait before jitter, s; at least the base", 1e5, 30),
+			positive("cap_s", "longest wait before jitter, s; at least the base, but for no and fixed back-off", 1e5, 30),
 			whole("attempts", "most attempts of a request, the first included", 2, 100, 4),
 			positive("rate_rps", "offered load, requests/s", 1e6, 80),
 			whole("workers", "calls the node serves at a time", 1, 1e6, 20),
@@ -70,11 +70,11 @@ Architecture Blog. Without back-off the base means nothing and is left out.`,
 			{Name: "amplification_ratio", Doc: "attempts at the node per request, whole run"},
 			{Name: "success_ratio", Doc: "share of all ended requests that succeeded"},
 			{Name: "outage_success_ratio", Doc: "share of the requests started in the outage that succeeded"},
-			{Name: "recovery_s", Doc: "end of the outage to the end of the last second in which over 10 % of the requests started failed, s", Censored: "unrecovered_count"},
+			{Name: "recovery_s", Doc: "end of the outage to the end of the last second of whose requests, by the time they started, over 10 % failed for good, s; one that a later retry saves has not failed; never if fewer than 90 % of the requests of the last 10 s were answered", Censored: "unrecovered_count"},
 			{Name: "peak_load_ratio", Doc: "most attempts in 100 ms from the start of the outage on, per call of capacity in 100 ms"},
 			{Name: "peak_after_load_ratio", Doc: "the same from the end of the outage on"},
 			{Name: "backlog_s", Doc: "most work that waited for a worker at a time, in s of the whole node's capacity"},
-			{Name: "latency_p99_s", Doc: "latency that 99 % of the ended requests stay below, s"},
+			{Name: "latency_p99_s", Doc: "latency that 99 % of the ended requests stay below, s, to the upper edge of its bucket, less than 1 % above"},
 		},
 		Reps:    5,
 		Valid:   validBackoff,
@@ -113,6 +113,13 @@ func checkBackoff(c Cell) error {
 	if n := c.Float("rate_rps") * c.Float("horizon_s") * c.Float("attempts"); n > maxAttemptsPerRun {
 		return fmt.Errorf("experiments: backoff: rate_rps × horizon_s × attempts = %s, want at most %g", formatNumber(n), float64(maxAttemptsPerRun))
 	}
+	switch kind := c.Text("kind"); kind {
+	case string(policies.NoBackoff), string(policies.FixedBackoff):
+	default:
+		if c.Float("cap_s") < c.Float("base_s") {
+			return fmt.Errorf("experiments: backoff: factor cap_s: %s, want at least base_s, %s, with kind=%s", c.Text("cap_s"), c.Text("base_s"), kind)
+		}
+	}
 	return backoffSystem(c).Validate()
 }
 
@@ -146,10 +153,10 @@ func backoffSystem(c Cell) model.Config {
 		Clients: []model.Client{{
 			Name:     "client",
 			Arrivals: model.Arrivals{Kind: model.Poisson, RateRPS: c.Float("rate_rps")},
-			Steps: []model.Step{{Calls: []model.Call{{To: "node", Stack: model.Stack{
+			Steps: calls(model.Call{To: "node", Stack: model.Stack{
 				{Retry: &model.RetryLayer{RetryConfig: policies.RetryConfig{Attempts: int(c.Float("attempts")), Backoff: backoffConfig(c)}}},
 				{Timeout: seconds(c.Float("timeout_s"))},
-			}}}}},
+			}}),
 		}},
 		Horizon:  seconds(c.Float("horizon_s")),
 		Interval: backoffBin,
@@ -158,11 +165,8 @@ func backoffSystem(c Cell) model.Config {
 
 func measureBackoff(ctx context.Context, j Job) ([][]float64, error) {
 	c := j.Cells[0]
-	s, err := model.New(backoffSystem(c), j.Seed, j.Replication)
+	s, err := runSystem(ctx, j, backoffSystem(c))
 	if err != nil {
-		return nil, err
-	}
-	if err := s.Run(ctx); err != nil {
 		return nil, err
 	}
 	series := s.Series()
@@ -193,9 +197,9 @@ func measureBackoff(ctx context.Context, j Job) ([][]float64, error) {
 	l := s.Ledger()
 	client := l.Client("client")
 	return [][]float64{{
-		quotient(float64(l.Node("node").Attempts), float64(client.Requests)),
-		quotient(float64(client.Succeeded), float64(client.Succeeded+client.Failed)),
-		quotient(float64(good), float64(inOutage)),
+		quotient(l.Node("node").Attempts, client.Requests),
+		quotient(client.Succeeded, client.Succeeded+client.Failed),
+		quotient(good, inOutage),
 		recovery, peak, after, queued / c.capacity(),
 		s.LatencyQuantile("client", 0.99).Seconds(),
 	}}, nil
@@ -246,7 +250,13 @@ func reportBackoff(r *Result) []table.Text {
 				reached(r.Stat(i, "recovery_s"), 1), short(r.Stat(i, "peak_load_ratio").Mean, 2), short(r.Stat(i, "peak_after_load_ratio").Mean, 2),
 				short(r.Stat(i, "backlog_s").Mean, 1), short(r.Stat(i, "latency_p99_s").Mean, 1))
 		}
+		t.Notes = append(t.Notes, recoveryNote)
 		texts = append(texts, t)
 	}
 	return texts
 }
+
+// recoveryNote defines the recovery in a report.
+const recoveryNote = "Recovers after: from the end of the outage to the end of the last second of whose requests, by the time they started, over 10 % failed for good. " +
+	"A request that a later retry saves is none of them; 0: no second after the outage lost as many. " +
+	"Never: fewer than 90 % of the requests of the run's last 10 s were answered."

@@ -57,7 +57,7 @@ func TestBackoffBase(t *testing.T) {
 }
 
 // With attempts for four times the load on half of the capacity a stall stays,
-// unless the waits outlast its backlog.
+// unless the waits are long.
 func TestBackoffAfterAStall(t *testing.T) {
 	kinds := "none,exponential,full,decorrelated"
 	if testing.Short() {
@@ -79,7 +79,7 @@ func TestBackoffAfterAStall(t *testing.T) {
 func TestBackoffRefuses(t *testing.T) {
 	for _, test := range []struct{ factor, levels, want string }{
 		{"horizon_s", "30", "outage_at_s + outage_s + 20 s = 35 s, want at most horizon_s = 30 s"},
-		{"cap_s", "0.001", "cap"},
+		{"cap_s", "0.001", "factor cap_s: 0.001, want at least base_s, 0.01, with kind=exponential"},
 		{"kind", "linear", "linear"},
 		{"rate_rps", "1000000", "want at most 1e+08"},
 		{"workers", "0", "workers"},

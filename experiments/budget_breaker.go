@@ -11,15 +11,11 @@ import (
 	"github.com/stormglass/stormglass/policies"
 )
 
-// Where the breakers of budget-breaker stand, and who retries.
+// Where the breakers of budget-breaker stand.
 const (
 	breakerNone    = "none"
 	breakerInside  = "inside"  // the retry: it sees every attempt
 	breakerOutside = "outside" // the retry: it sees every request of the hop
-
-	layerClient  = "client"
-	layerEach    = "each"
-	layerNearest = "nearest"
 )
 
 // chainHops are the hops of client → A → B → C: caller and callee.
@@ -30,18 +26,20 @@ func budgetBreaker() *Experiment {
 		Name: "budget-breaker",
 		Doc: `What do a retry budget and a circuit breaker do together, and which layer should retry?
 A chain client → A → B → C in which C fails a share of its calls. Retries are
-immediate; the client alone makes them, each layer, or the one nearest to C.
+immediate; all layers make them, the outermost alone, which is the client, or the
+innermost, which is B, next to C.
 Breakers, one for each hop, stand inside the retry, where they see every attempt,
 or outside, where they see what came of all attempts. A retry that stands outside
 a breaker meets its refusals: it gives up (retry_refused = no) and the budget
 never hears of them, or it spends an attempt and a token on each (yes). A layer
 further up sees a status 503 and cannot tell. Bound of the attempts per request
 at C: the product, over the layers that retry, of their attempts, or of 1 + ratio
-for those with a bucket.`,
+for those with a bucket or a counter, and what these grant at first. A cap or a
+share of the retries in progress bounds none of that.`,
 		Factors: []Factor{
 			retryFactor("retry", "none", "retry-3", "budget-10"),
 			choice("breaker", "breakers of all hops: none, inside or outside the retry", []string{breakerNone, breakerInside, breakerOutside}, 3),
-			choice("retry_at", "who retries: client, each (layer), nearest (to the node that fails)", []string{layerClient, layerEach, layerNearest}, 3),
+			retryAtFactor(retryOutermost, retryAll, retryInnermost),
 			choice("retry_refused", "whether a call that a breaker refused is tried again: no, yes", []string{"no", "yes"}, 2),
 			number("error_ratio", "share of calls that fail at C", 0, 1, 0.1, 0.5, 1),
 			breakerFactor("rule", "count-20-20-50"),
@@ -52,20 +50,17 @@ for those with a bucket.`,
 			number("fail_s", "time from the start on in which C fails, s; 0 for the whole run", 0, 1e6, 0),
 			number("horizon_s", "time in which requests come, s", 0.001, 1e6, 60),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "success_ratio", Doc: "share of the ended requests that succeeded"},
 			{Name: "a_amplification_ratio", Doc: "attempts at A per request"},
 			{Name: "b_amplification_ratio", Doc: "attempts at B per request"},
 			{Name: "c_amplification_ratio", Doc: "attempts at C per request"},
 			{Name: "c_bound_ratio", Doc: "closed-form bound of the attempts at C per request"},
-			{Name: "retry_ratio", Doc: "retries granted on all hops per request"},
-			{Name: "retry_success_ratio", Doc: "share of the retries granted that ended well"},
-			{Name: "denied_count", Doc: "retries that budgets refused"},
-			{Name: "refused_count", Doc: "calls that breakers refused"},
-			{Name: "openings_count", Doc: "openings of all breakers"},
+			{Name: "denied_count", Doc: "retries that budgets refused, on all hops, in a run"},
+			{Name: "refused_count", Doc: "calls that breakers refused, on all hops, in a run"},
 			{Name: "open_ratio", Doc: "share of the run in which the breaker before C, B → C, was open"},
-		},
-		Reps:    8,
+		}, retryMeasures...),
+		Reps:    10,
 		Valid:   validBudgetBreaker,
 		Check:   checkBudgetBreaker,
 		Measure: measureBudgetBreaker,
@@ -108,9 +103,9 @@ func checkBudgetBreaker(c Cell) error {
 // retriesAt reports whether a hop of the chain retries.
 func retriesAt(c Cell, hop int) bool {
 	switch c.Text("retry_at") {
-	case layerClient:
+	case retryOutermost:
 		return hop == 0
-	case layerNearest:
+	case retryInnermost:
 		return hop == len(chainHops)-1
 	}
 	return true
@@ -147,7 +142,7 @@ func hopStack(c Cell, hop int) model.Stack {
 
 func budgetBreakerConfig(c Cell) model.Config {
 	step := func(hop int) []model.Step {
-		return []model.Step{{Calls: []model.Call{{To: chainHops[hop][1], Stack: hopStack(c, hop)}}}}
+		return calls(model.Call{To: chainHops[hop][1], Stack: hopStack(c, hop)})
 	}
 	last := model.Node{
 		Name: "C", Workers: model.Unlimited,
@@ -180,51 +175,42 @@ func chainTime(c Cell) time.Duration {
 	return seconds(min(1+attempts*c.Float("service_s"), 1e6))
 }
 
-// chainBound is the most attempts per request that can reach C: the product,
-// over the hops that retry, of the attempts, or with a bucket of ratio r and
-// n tokens at first, if that is less, of 1 + r + n ÷ requests.
+// chainRequests is the number of requests of a run.
+func chainRequests(c Cell) float64 {
+	return max(1, math.Ceil(c.Float("rate_rps")*c.Float("horizon_s")-1e-9))
+}
+
+// chainBound is the most attempts per request that can reach C, hop by hop.
 func chainBound(c Cell) float64 {
-	spec := c.retry("retry")
-	each := float64(spec.attempts)
-	requests := max(1, math.Floor(c.Float("rate_rps")*c.Float("horizon_s")))
-	if spec.bucket() {
-		each = min(each, 1+spec.budget.Tokens.Ratio+float64(spec.budget.Tokens.Initial)/requests)
-	}
-	bound := 1.0
+	requests := chainRequests(c)
+	calls := requests
 	for hop := range chainHops {
 		if retriesAt(c, hop) {
-			bound *= each
+			calls = c.retry("retry").mostAttempts(calls)
 		}
 	}
-	return bound
+	return calls / requests
 }
 
 func measureBudgetBreaker(ctx context.Context, j Job) ([][]float64, error) {
 	c := j.Cells[0]
-	s, err := model.New(budgetBreakerConfig(c), j.Seed, j.Replication)
+	s, err := runSystem(ctx, j, budgetBreakerConfig(c))
 	if err != nil {
-		return nil, err
-	}
-	if err := s.Run(ctx); err != nil {
 		return nil, err
 	}
 	l := s.Ledger()
 	client := l.Client("client")
-	requests := float64(client.Requests)
-	var retries, good, denied, refused, openings float64
+	var denied, refused float64
 	for _, hop := range chainHops {
 		h := l.Call(hop[0], hop[1])
-		retries += float64(h.Retries)
-		good += float64(h.RetriesSucceeded)
 		denied += float64(h.Denied)
 		refused += float64(h.Refused)
-		openings += float64(h.Openings)
 	}
 	open := l.Call("B", "C").OpenTime.Seconds() / s.Now().Seconds()
-	amplification := func(node string) float64 { return quotient(float64(l.Node(node).Attempts), requests) }
-	return [][]float64{{
-		quotient(float64(client.Succeeded), float64(client.Succeeded+client.Failed)),
+	amplification := func(node string) float64 { return quotient(l.Node(node).Attempts, client.Requests) }
+	return [][]float64{withMeasures(l,
+		quotient(client.Succeeded, client.Succeeded+client.Failed),
 		amplification("A"), amplification("B"), amplification("C"), chainBound(c),
-		quotient(retries, requests), quotient(good, retries), denied, refused, openings, open,
-	}}, nil
+		denied, refused, open,
+	)}, nil
 }

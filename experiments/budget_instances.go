@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/stormglass/stormglass/model"
 	"github.com/stormglass/stormglass/policies"
@@ -30,6 +29,7 @@ Markov chain on the tokens of a program.`,
 			whole("instances", "programs, each with a bucket of its own", 1, 1e5, 1, 10, 100, 1000, 3000, 10_000),
 			whole("requests", "original requests of all programs together", 1, 1e7, 30_000),
 			positive("rate_rps", "original requests per second of all programs together", 1e6, 1000),
+			number("service_s", "time an attempt takes, s", 0, 1e6, 0),
 		},
 		Metrics: []Metric{
 			{Name: "amplification_ratio", Doc: "attempts that reached the server ÷ original requests"},
@@ -51,32 +51,32 @@ func checkInstances(c Cell) error {
 		return fmt.Errorf("experiments: budget-instances: %s requests × %d attempts of %s, want at most %s attempts",
 			c.Text("requests"), s.attempts, c.Text("policy"), formatNumber(maxAttempts))
 	}
-	if total := c.Float("requests") / c.Float("rate_rps"); total > maxSeconds {
-		return fmt.Errorf("experiments: budget-instances: %s requests at %s per second take %s s, want at most %s",
-			c.Text("requests"), c.Text("rate_rps"), short(total, 0), formatNumber(maxSeconds))
+	if total := requestSeconds(c); total > maxSeconds {
+		return fmt.Errorf("experiments: budget-instances: %s requests at %s per second and attempts of %s s take %s s, want at most %s",
+			c.Text("requests"), c.Text("rate_rps"), c.Text("service_s"), short(total, 0), formatNumber(maxSeconds))
 	}
 	return nil
 }
 
 func measureInstances(ctx context.Context, j Job) ([][]float64, error) {
 	c := j.Cells[0]
-	l, err := runSystem(ctx, j, model.Config{
-		Nodes: []model.Node{failingServer("server", c.Float("failure_ratio"), 0)},
+	s, err := runSystem(ctx, j, model.Config{
+		Nodes: []model.Node{failingServer("server", seconds(c.Float("service_s")), c.Float("failure_ratio"), 503)},
 		Clients: []model.Client{{
 			Name:      "client",
 			Instances: int(c.Float("instances")),
 			Arrivals:  model.Arrivals{Kind: model.Fixed, RateRPS: c.Float("rate_rps")},
 			Requests:  int(c.Float("requests")),
-			Steps:     []model.Step{{Calls: []model.Call{{To: "server", Stack: c.retry("policy").stack()}}}},
+			Steps:     calls(model.Call{To: "server", Stack: c.retry("policy").stack()}),
 		}},
-		Horizon: seconds(c.Float("requests")/c.Float("rate_rps")) + time.Millisecond,
+		Horizon: runLength(c),
 	})
 	if err != nil {
 		return nil, err
 	}
+	l := s.Ledger()
 	client := l.Client("client")
-	requests := float64(client.Requests)
-	return [][]float64{{float64(l.Node("server").Attempts) / requests, float64(client.Succeeded) / requests, float64(l.Call("client", "server").Denied)}}, nil
+	return [][]float64{{quotient(l.Node("server").Attempts, client.Requests), quotient(client.Succeeded, client.Requests), float64(l.Call("client", "server").Denied)}}, nil
 }
 
 // instances adds the closed form up over the programs, which differ by one
@@ -85,6 +85,9 @@ func (known chainAnswers) instances(c Cell, metric string, reps int) (float64, b
 	requests, programs := int(c.Float("requests")), int(c.Float("instances"))
 	each, more := requests/programs, requests%programs
 	failure := c.Float("failure_ratio")
+	if s := c.retry("policy"); s.budget.Kind != "" && float64(s.attempts)*c.Float("service_s") >= float64(programs)/c.Float("rate_rps") {
+		return 0, false // the requests of a program overlap
+	}
 	few, ok := known.retries(c.retry("policy"), each, failure, reps)
 	many, ok2 := known.retries(c.retry("policy"), each+1, failure, reps)
 	ratio := 1 + (few*float64(programs-more)+many*float64(more))/float64(requests)
@@ -168,6 +171,6 @@ func reportInstances(r *Result) []table.Text {
 			short(c.Float("requests")/c.Float("instances"), 1),
 			meanCI(a, 4), exact(a, 4), fixed(a.Z, 1), bound, fixed(100*r.Stat(i, "success_ratio").Mean, 2), short(r.Stat(i, "denied_count").Mean, 1))
 	}
-	t.Notes = append(t.Notes, "Bound: 1 + r + cap × programs ÷ requests for buckets that are full at first, 1 + r for empty ones, and (1 − pⁿ)/(1 − p) if that is less.")
+	t.Notes = append(idleNotes(r.Plan), "Bound: 1 + r + cap × programs ÷ requests for buckets that are full at first, 1 + r for empty ones, and (1 − pⁿ)/(1 − p) if that is less.")
 	return []table.Text{t}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"time"
 
 	"github.com/stormglass/stormglass/model"
 	"github.com/stormglass/stormglass/sim"
@@ -32,10 +34,10 @@ application retries, fifth table, for any load.`,
 			number("measure_s", "time of the measurement, s", 1e-3, 1e6, 60),
 		},
 		Metrics: []Metric{
-			{Name: "goodput_rps", Doc: "requests answered in time, per second"},
-			{Name: "success_ratio", Doc: "requests answered in time ÷ requests"},
-			{Name: "amplification_ratio", Doc: "attempts ÷ requests"},
-			{Name: "abandoned_s", Doc: "work done for callers that had gone, s of service for each request"},
+			{Name: "goodput_rps", Doc: "requests of the measurement, by their start, that were answered in time, per second"},
+			{Name: "success_ratio", Doc: "these ÷ all requests started in the measurement"},
+			{Name: "amplification_ratio", Doc: "attempts of these requests ÷ their number"},
+			{Name: "abandoned_s", Doc: "work done in the measurement for callers that had gone, s of service for each request"},
 			{Name: "abandoned_work_ratio", Doc: "that work ÷ all the work done"},
 			{Name: "max_in_service_count", Doc: "most calls in service at a time"},
 			{Name: "max_present_count", Doc: "most calls in service and in the queue at a time"},
@@ -49,14 +51,40 @@ application retries, fifth table, for any load.`,
 }
 
 func checkCancellation(c Cell) error {
-	length := c.Float("warmup_s") + c.Float("measure_s")
+	length := c.Float("warmup_s") + c.Float("measure_s") + cancellationPatience(c)
 	if length > float64(maxSeconds) {
-		return fmt.Errorf("experiments: cancellation: warmup_s + measure_s = %s s, want at most %s", formatNumber(length), formatNumber(float64(maxSeconds)))
+		return fmt.Errorf("experiments: cancellation: warmup_s + measure_s + attempts × timeout_s = %s s, want at most %s", formatNumber(length), formatNumber(float64(maxSeconds)))
 	}
 	if n := length * c.Float("rate_rps") * c.Float("attempts"); n > maxChainCalls {
-		return fmt.Errorf("experiments: cancellation: (warmup_s + measure_s) × rate_rps × attempts = %s, want at most %d", formatNumber(n), maxChainCalls)
+		return fmt.Errorf("experiments: cancellation: (warmup_s + measure_s + attempts × timeout_s) × rate_rps × attempts = %s, want at most %d", formatNumber(n), maxChainCalls)
 	}
 	return nil
+}
+
+// cancellationPatience is the longest time that a request takes, s: it is tried
+// again at once.
+func cancellationPatience(c Cell) float64 { return c.Float("attempts") * c.Float("timeout_s") }
+
+// cancellationClients are those of the warm-up, those measured, and those that
+// keep the load up while the last of these wait for their answers.
+func cancellationClients(c Cell) []model.Client {
+	warm := seconds(c.Float("warmup_s"))
+	end := warm + seconds(c.Float("measure_s"))
+	client := func(name string, from, to time.Duration) model.Client {
+		return model.Client{
+			Name: name, Start: from, End: to,
+			Arrivals: model.Arrivals{Kind: model.Poisson, RateRPS: c.Float("rate_rps")},
+			Steps: calls(model.Call{
+				To:    "service",
+				Stack: append(appRetries(int(c.Float("attempts"))-1), model.Layer{Timeout: seconds(c.Float("timeout_s"))}),
+			}),
+		}
+	}
+	clients := []model.Client{client("client", warm, end), client("after", end, 0)}
+	if warm > 0 {
+		clients = append(clients, client("before", 0, warm))
+	}
+	return clients
 }
 
 func measureCancellation(ctx context.Context, j Job) ([][]float64, error) {
@@ -65,50 +93,55 @@ func measureCancellation(ctx context.Context, j Job) ([][]float64, error) {
 	if workers == 0 {
 		workers = model.Unlimited
 	}
-	warm, length := seconds(c.Float("warmup_s")), seconds(c.Float("measure_s"))
+	warm, length, patience := seconds(c.Float("warmup_s")), seconds(c.Float("measure_s")), seconds(cancellationPatience(c))
 	s, err := model.New(model.Config{
-		Horizon: warm + length,
+		Horizon: warm + length + patience + time.Millisecond,
 		Nodes: []model.Node{{
 			Name: "service", Workers: workers, Cancel: c.Text("cancel") == "on",
 			Service: model.Law{Kind: c.Text("service_law"), Mean: seconds(c.Float("service_s"))},
 		}},
-		Clients: []model.Client{{
-			Name:     "client",
-			Arrivals: model.Arrivals{Kind: model.Poisson, RateRPS: c.Float("rate_rps")},
-			Steps: calls(model.Call{
-				To:    "service",
-				Stack: append(appRetries(int(c.Float("attempts"))-1), model.Layer{Timeout: seconds(c.Float("timeout_s"))}),
-			}),
-		}},
+		Clients: cancellationClients(c),
 	}, j.Seed, j.Replication)
 	if err != nil {
 		return nil, err
 	}
-	var before model.Ledger
-	before.Clients, before.Nodes = make([]model.ClientLedger, 1), make([]model.NodeLedger, 1)
-	if warm > 0 {
-		if err := s.RunUntil(ctx, sim.Time(warm)); err != nil {
+	var nodes [2]model.NodeLedger // at the ends of the measurement
+	for i, at := range []time.Duration{warm, warm + length} {
+		if err := s.RunUntil(ctx, sim.Time(at)); err != nil {
 			return nil, err
 		}
-		before = *s.Ledger()
+		nodes[i] = *s.Ledger().Node("service")
 	}
-	if err := s.Run(ctx); err != nil {
+	if err := runUntilAnswered(ctx, s, "client", patience+time.Millisecond); err != nil {
 		return nil, err
 	}
-	after := s.Ledger()
-	c0, c1, n0, n1 := before.Clients[0], after.Clients[0], before.Nodes[0], after.Nodes[0]
-	requests := c1.Requests - c0.Requests
-	abandoned := n1.AbandonedWork - n0.AbandonedWork
-	work := workDone(n1) - workDone(n0)
+	l := s.Ledger()
+	client, attempts := l.Client("client"), l.Call("client", "service").Attempts
+	abandoned := nodes[1].AbandonedWork - nodes[0].AbandonedWork
+	work := workDone(nodes[1]) - workDone(nodes[0])
 	return [][]float64{{
-		float64(c1.Succeeded-c0.Succeeded) / length.Seconds(),
-		ratioOf(c1.Succeeded-c0.Succeeded, requests),
-		ratioOf(n1.Attempts-n0.Attempts, requests),
-		ratioOf(int64(abandoned), requests) / 1e9,
-		ratioOf(int64(abandoned), work),
-		float64(n1.MaxServing),
-		float64(n1.MaxPresent),
+		float64(client.Succeeded) / length.Seconds(),
+		quotient(client.Succeeded, client.Requests),
+		quotient(attempts, client.Requests),
+		quotient(abandoned.Seconds(), client.Requests),
+		quotient(abandoned, work),
+		float64(nodes[1].MaxServing),
+		float64(nodes[1].MaxPresent),
 	}}, nil
+}
+
+// runUntilAnswered goes on until no request of a client is under way, or for
+// the given time.
+func runUntilAnswered(ctx context.Context, s *model.System, client string, patience time.Duration) error {
+	from := s.Now()
+	for wait := patience / 8; ; wait *= 2 {
+		if err := s.RunUntil(ctx, from.Add(min(wait, patience))); err != nil || wait >= patience {
+			return err
+		}
+		if c := s.Ledger().Client(client); c.Succeeded+c.Failed >= c.Requests {
+			return nil
+		}
+	}
 }
 
 // workDone is all service done by calls that have ended.
@@ -176,13 +209,15 @@ func sojournWithin(q theory.MMC, t float64) (float64, bool) {
 }
 
 func reportCancellation(r *Result) []table.Text {
-	t := table.Text{
-		Caption: "A service that stops work for callers who have gone, or does not: means of " + r.replications(),
+	good := table.Text{
+		Caption: "Requests answered in time by a service that stops work for callers who have gone, or does not: means of " + r.replications(),
 		Header:  []string{"timeout s", "attempts", "requests/s"},
 	}
+	cost := table.Text{Caption: "What the service does for them: means of " + r.replications(), Header: slices.Clone(good.Header)}
 	levels := r.Plan.level("cancel")
 	for _, l := range levels {
-		t.Header = append(t.Header, "cancel "+l+": goodput/s", "in time", "closed form", "amplification", "work abandoned s", "of all work", "most present")
+		good.Header = append(good.Header, "cancel "+l+": goodput/s", "in time", "closed form")
+		cost.Header = append(cost.Header, "cancel "+l+": amplification", "work abandoned s", "of all work", "most present")
 	}
 	for _, c := range r.Plan.Cells {
 		if c.Text("cancel") != levels[0] {
@@ -190,40 +225,48 @@ func reportCancellation(r *Result) []table.Text {
 		}
 		row := []string{c.Text("timeout_s"), c.Text("attempts"),
 			c.Text("rate_rps") + r.Plan.varying(c, "cancel", "timeout_s", "attempts", "rate_rps")}
+		costs := slices.Clone(row)
 		for _, l := range levels {
 			i := r.Find(c.with("cancel", l))
 			ok := r.Stat(i, "success_ratio")
-			row = append(row, short(r.Stat(i, "goodput_rps").Mean, 1), short(ok.Mean, 3), exact(ok, 3),
-				short(r.Stat(i, "amplification_ratio").Mean, 2), short(r.Stat(i, "abandoned_s").Mean, 4),
+			row = append(row, meanCI(r.Stat(i, "goodput_rps"), 1), short(ok.Mean, 3), exact(ok, 3))
+			costs = append(costs, short(r.Stat(i, "amplification_ratio").Mean, 2), short(r.Stat(i, "abandoned_s").Mean, 4),
 				fixed(100*r.Stat(i, "abandoned_work_ratio").Mean, 1)+" %", short(r.Stat(i, "max_present_count").Mean, 0))
 		}
-		t.Append(row...)
+		good.Append(row...)
+		cost.Append(costs...)
 	}
-	t.Notes = append(t.Notes, "Work abandoned: seconds of service for each request. In time: share of the requests.")
+	good.Notes = append(good.Notes, "Goodput and in time: of the requests started in the measurement, so a goodput may be above the capacity by chance. In time: their share.")
+	cost.Notes = append(cost.Notes, "Work abandoned: seconds of service for each request.")
 	if text := cancelGain(r); text != "" {
-		t.Notes = append(t.Notes, text)
+		cost.Notes = append(cost.Notes, text)
 	}
-	return []table.Text{t}
+	return []table.Text{good, cost}
 }
 
-// cancelGain names the cell in which cancelling gains most.
+// cancelGain names the cell in which cancelling gains most, of those whose
+// intervals do not overlap.
 func cancelGain(r *Result) string {
-	best, gain, with := -1, 0.0, 0.0
+	best, gain, with, compared := -1, 0.0, 0.0, false
 	for i, c := range r.Plan.Cells {
 		if c.Text("cancel") != "off" {
 			continue
 		}
-		on := r.Find(c.with("cancel", "on"))
-		if on < 0 {
+		k := r.Find(c.with("cancel", "on"))
+		if k < 0 {
 			continue
 		}
-		v := r.Stat(on, "goodput_rps").Mean
-		if d := v - r.Stat(i, "goodput_rps").Mean; d > gain {
-			best, gain, with = i, d, v
+		compared = true
+		off, on := r.Stat(i, "goodput_rps"), r.Stat(k, "goodput_rps")
+		if d := on.Mean - off.Mean; d > gain && on.Lo > off.Hi {
+			best, gain, with = i, d, on.Mean
 		}
 	}
-	if best < 0 {
+	switch {
+	case !compared:
 		return ""
+	case best < 0:
+		return "Cancelling gains nothing here: no interval of the goodput with it lies above that without it."
 	}
 	c := r.Plan.Cells[best]
 	return fmt.Sprintf("Cancelling gains most at %s requests/s, timeout %s s, %s attempts: %s/s answered in time instead of %s/s.",

@@ -1,9 +1,11 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/stormglass/stormglass/model"
@@ -23,7 +25,9 @@ Every client wants to update the same row once, under optimistic concurrency: it
 reads the row, then writes on condition that nobody else has written since.
 After a conflict it waits and begins again. All begin at the same instant, and
 each leg of the network takes a random time, the absolute value of a normal
-number. Source: Brooker (2015), "Exponential Backoff And Jitter", AWS
+number. The least time and the least work are not had together: no back-off is
+done soonest (100 clients: 2.0 s, 2400 calls), full jitter makes the fewest
+calls (800, in 4.9 s). Source: Brooker (2015), "Exponential Backoff And Jitter", AWS
 Architecture Blog; the published values are those of its simulator.`,
 		Factors: []Factor{
 			whole("clients", "clients that begin together", 1, 10_000, 10, 50, 100),
@@ -162,10 +166,10 @@ func reportContention(r *Result) []table.Text {
 	return []table.Text{t}
 }
 
-// contentionNotes compare the waits with jitter with those without, at the
-// most clients.
+// contentionNotes say, at the most clients, which kind is done soonest and which
+// makes the fewest calls, and compare the waits with jitter with those without.
 func contentionNotes(r *Result) []string {
-	var notes []string
+	notes := contentionBest(r)
 	for i, c := range r.Plan.Cells {
 		levels := r.Plan.level("clients")
 		if c.Text("backoff") != string(policies.ExponentialBackoff) || c.Text("clients") != levels[len(levels)-1] {
@@ -177,14 +181,44 @@ func contentionNotes(r *Result) []string {
 		for k, d := range r.Plan.Cells {
 			kind := policies.BackoffKind(d.Text("backoff"))
 			if jittered(kind) && d.Text("clients") == c.Text("clients") && r.Plan.varying(d, "clients", "backoff") == others {
-				parts = append(parts, fmt.Sprintf("%s %s of the calls and %s of the time", kind,
+				parts = append(parts, fmt.Sprintf("%s jitter makes %s of the calls and takes %s of the time", kind,
 					formatPercent(math.Round(100*r.Stat(k, "calls_count").Mean/plainCalls)/100),
 					formatPercent(math.Round(100*r.Stat(k, "completion_s").Mean/plainTime)/100)))
 			}
 		}
 		if len(parts) > 0 {
-			notes = append(notes, fmt.Sprintf("At %s clients%s, of an exponential back-off without jitter: %s.", c.Text("clients"), others, strings.Join(parts, ", ")))
+			notes = append(notes, fmt.Sprintf("At %s clients%s, compared with an exponential back-off without jitter: %s.", c.Text("clients"), others, strings.Join(parts, "; ")))
 		}
+	}
+	return notes
+}
+
+// contentionBest names the kinds that are done soonest and that make the fewest
+// calls, at the most clients.
+func contentionBest(r *Result) []string {
+	var notes []string
+	levels := r.Plan.level("clients")
+	for _, cells := range r.Plan.cellGroups("backoff") {
+		c := r.Plan.Cells[cells[0]]
+		if c.Text("clients") != levels[len(levels)-1] || len(cells) < 2 {
+			continue
+		}
+		best := func(metric string) int {
+			return slices.MinFunc(cells, func(a, b int) int {
+				return cmp.Compare(r.Stat(a, metric).Mean, r.Stat(b, metric).Mean)
+			})
+		}
+		say := func(i int) string {
+			return fmt.Sprintf("%s (%s s, %s calls)", backoffWords[r.Plan.Cells[i].Text("backoff")],
+				short(r.Stat(i, "completion_s").Mean, 1), short(r.Stat(i, "calls_count").Mean, 0))
+		}
+		soonest, fewest := best("completion_s"), best("calls_count")
+		others := r.Plan.varying(c, "clients", "backoff")
+		if soonest == fewest {
+			notes = append(notes, fmt.Sprintf("At %s clients%s, done soonest and with the fewest calls: %s.", c.Text("clients"), others, say(soonest)))
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("At %s clients%s, done soonest: %s; fewest calls: %s.", c.Text("clients"), others, say(soonest), say(fewest)))
 	}
 	return notes
 }

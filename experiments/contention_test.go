@@ -192,7 +192,7 @@ func TestContentionReport(t *testing.T) {
 		return b.String()
 	}
 	text := report(nil)
-	for _, want := range []string{"2421", "62.862", "published", "At 100 clients, of an exponential back-off without jitter: equal 44 % of the calls", "aws-samples/aws-arch-backoff-simulator"} {
+	for _, want := range []string{"2421", "62.862", "published", "At 100 clients, compared with an exponential back-off without jitter: equal jitter makes 44 % of the calls", "aws-samples/aws-arch-backoff-simulator"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in the report:\n%s", want, text)
 		}

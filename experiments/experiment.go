@@ -57,6 +57,10 @@ type Experiment struct {
 	// experiment makes none.
 	Trace func(*Plan) (*model.Trace, error)
 
+	// Logs reports whether a cell's job runs one model.System, every try of
+	// which it tells to Job.Log: see newSystem. Nil means none does.
+	Logs func(Cell) bool
+
 	// Source says which trace the experiment runs on; "" if it makes its own.
 	Source string
 
@@ -118,7 +122,20 @@ func All() []*Experiment {
 		contention(),
 		backoffExperiment(),
 		budgetBreaker(),
+		guards(),
+		retryOnExperiment(),
 		metastable(),
+		drill(),
+		timeoutChoice(),
+		whoPays(),
+		halfOpen(),
+		storm(),
+		jitterExperiment(),
+		timeoutOrder(),
+		fanOut(),
+		idempotency(),
+		delivery(),
+		syncAsync(),
 	}
 }
 
@@ -194,6 +211,9 @@ type Job struct {
 	Cells       []Cell
 	Seed        uint64
 	Replication uint64
+
+	// Log is told every try of the job's system; nil if nobody wants them.
+	Log func(*model.Try)
 }
 
 // Stream returns the job's random stream of the named source. It does not

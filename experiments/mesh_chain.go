@@ -109,16 +109,13 @@ func checkMeshChain(c Cell) error {
 	return nil
 }
 
-// serviceName is that of a service of the chain, from 0: A, B, C.
-func serviceName(i int) string { return string(rune('A' + i)) }
-
 func runMeshChain(ctx context.Context, j Job, c Cell) (*model.System, error) {
 	services := int(c.Float("services"))
 	const service = time.Millisecond
 	call := func(hop int) []model.Step {
 		app, sidecar := chainRetries(c, hop)
 		return calls(model.Call{
-			To:      serviceName(hop),
+			To:      serviceName(hop + 1),
 			Stack:   appRetries(app),
 			Sidecar: retries(sidecar, envoyBackoff(0), meshErrors),
 		})
@@ -128,17 +125,19 @@ func runMeshChain(ctx context.Context, j Job, c Cell) (*model.System, error) {
 	}
 	total := 1.0
 	for i := range services {
-		n := model.Node{Name: serviceName(i), Workers: model.Unlimited, Service: model.Law{Mean: service}}
+		failure := 0.0
+		if i == services-1 {
+			failure = 1
+		}
+		n := failingServer(serviceName(i+1), service, failure, 503)
 		if i < services-1 {
 			n.Steps = call(i + 1)
-		} else {
-			n.Faults = failing(1, 503)
 		}
 		cfg.Nodes = append(cfg.Nodes, n)
 		total += chainCalls(c, i) * c.Float("requests")
 	}
 	cfg.Horizon = time.Duration(total+1) * service
-	return runModel(ctx, j, cfg)
+	return runSystem(ctx, j, cfg)
 }
 
 func measureMeshChain(ctx context.Context, j Job) ([][]float64, error) {
@@ -148,11 +147,11 @@ func measureMeshChain(ctx context.Context, j Job) ([][]float64, error) {
 		return nil, err
 	}
 	l := s.Ledger()
-	client, last := l.Client("client"), l.Node(serviceName(int(c.Float("services"))-1))
+	client, last := l.Client("client"), l.Node(serviceName(int(c.Float("services"))))
 	return [][]float64{{
 		float64(last.Attempts),
-		ratioOf(last.Attempts, client.Requests),
-		ratioOf(client.Succeeded, client.Requests),
+		quotient(last.Attempts, client.Requests),
+		quotient(client.Succeeded, client.Requests),
 	}}, nil
 }
 
@@ -197,7 +196,7 @@ func meshChainHops(ctx context.Context, r *Result) ([]*table.Table, error) {
 		l := s.Ledger()
 		for k, n := range l.Nodes {
 			t.Append(append(slices.Clone(p.keyCells(i)), n.Name), float64(k+1), float64(n.Attempts),
-				ratioOf(n.Attempts, l.Client("client").Requests), chainCalls(c, k))
+				quotient(n.Attempts, l.Client("client").Requests), chainCalls(c, k))
 		}
 	}
 	return []*table.Table{t}, nil

@@ -57,13 +57,9 @@ func checkMeshRetries(c Cell) error {
 func measureMeshRetries(ctx context.Context, j Job) ([][]float64, error) {
 	c := j.Cells[0]
 	const service = time.Millisecond
-	s, err := runModel(ctx, j, model.Config{
+	s, err := runSystem(ctx, j, model.Config{
 		Horizon: time.Duration(c.Float("requests")*layeredAttempts(c)+1) * service,
-		Nodes: []model.Node{{
-			Name: "backend", Workers: model.Unlimited,
-			Service: model.Law{Mean: service},
-			Faults:  failing(c.Float("failure_ratio"), 503),
-		}},
+		Nodes:   []model.Node{failingServer("backend", service, c.Float("failure_ratio"), 503)},
 		Clients: []model.Client{{
 			Name: "client", Loop: model.ClosedLoop{Clients: 1}, Requests: int(c.Float("requests")),
 			Steps: calls(model.Call{
@@ -79,8 +75,8 @@ func measureMeshRetries(ctx context.Context, j Job) ([][]float64, error) {
 	l := s.Ledger()
 	client := l.Client("client")
 	return [][]float64{{
-		ratioOf(l.Node("backend").Attempts, client.Requests),
-		ratioOf(client.Succeeded, client.Requests),
+		quotient(l.Node("backend").Attempts, client.Requests),
+		quotient(client.Succeeded, client.Requests),
 		float64(l.Call("client", "backend").MostAttempts),
 	}}, nil
 }

@@ -23,7 +23,8 @@ request takes the place over. Each call takes 3 ms and a client thinks for
 then below 2 ms. Source: mesh and application retries, third table, which does
 not give the number of clients.
 Limits are cap-N, at most N retries in progress, and share-PERCENT-floor-N, at
-most that share of the requests with an attempt under way, but N always. Envoy
+most that share of the requests with an attempt under way, those in back-off not
+counted, but N always. Envoy
 counts the attempt that has just failed among them: 20 clients, all in flight,
 then have a fourth place, which is gone when the others are, and leaves a
 request with one retry of two. The article's counts are those of whole pairs, so
@@ -33,7 +34,7 @@ count.`,
 			limitFactor("cap-3", "cap-1024", "share-20-floor-3-others"),
 			number("failure_ms", "time after which the backend fails, ms", 0, 1e6, 0, 100),
 			whole("clients", "clients in a closed loop", 1, 100_000, 20, 500),
-			whole("requests_per_client", "requests for each client", 1, 1e6, 25),
+			whole("requests_per_client", "requests in a run ÷ clients: one pool, from which all clients take until it is empty", 1, 1e6, 25),
 			number("overhead_ms", "mean time that a call takes besides, ms", 0, 1e6, 3),
 			number("think_ms", "mean think time of a client, ms", 0, 1e6, 50),
 			number("backoff_ms", "bound of the first wait, ms; 0 for no wait", 0, 1e6, 1),
@@ -41,8 +42,8 @@ count.`,
 		Metrics: []Metric{
 			{Name: "amplification_ratio", Doc: "attempts at the backend ÷ requests"},
 			{Name: "retries_count", Doc: "retries started"},
-			{Name: "overflow_count", Doc: "retries that the limit refused, after which the request failed"},
-			{Name: "split_count", Doc: "requests that got some of their retries but not all"},
+			{Name: "overflow_count", Doc: "overflow: retries that the limit refused, after which the request failed at once; so many requests"},
+			{Name: "split_count", Doc: "split requests: those that got their first retry but were refused the second, as a share had shrunk meanwhile"},
 			{Name: "retried_ratio", Doc: "requests that got a retry ÷ requests"},
 		},
 		Reps:    20,
@@ -97,13 +98,9 @@ func measureMeshRetryCap(ctx context.Context, j Job) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := runModel(ctx, j, model.Config{
+	s, err := runSystem(ctx, j, model.Config{
 		Horizon: seconds(capHorizon(c, layer.Retry.Attempts)),
-		Nodes: []model.Node{{
-			Name: "backend", Workers: model.Unlimited,
-			Service: model.Law{Mean: milliseconds(c.Float("failure_ms"))},
-			Faults:  failing(1, 503),
-		}},
+		Nodes:   []model.Node{failingServer("backend", milliseconds(c.Float("failure_ms")), 1, 503)},
 		Clients: []model.Client{{
 			Name:     "client",
 			Loop:     model.ClosedLoop{Clients: int(c.Float("clients")), Think: around(milliseconds(c.Float("think_ms")))},
@@ -128,7 +125,7 @@ func measureMeshRetryCap(ctx context.Context, j Job) ([][]float64, error) {
 		split = retries - extra*all // each of them has one
 		retried = (all + split) / float64(n)
 	}
-	return [][]float64{{ratioOf(l.Node("backend").Attempts, n), retries, refused, split, retried}}, nil
+	return [][]float64{{quotient(l.Node("backend").Attempts, n), retries, refused, split, retried}}, nil
 }
 
 // exactMeshRetryCap gives what a limit lets through that cannot bind: there

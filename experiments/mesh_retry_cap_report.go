@@ -21,6 +21,7 @@ func reportMeshRetryCap(r *Result) []table.Text {
 			meanCI(per, 3), meanCI(retries, 1), article(retries, 0), meanCI(over, 1), article(over, 0),
 			short(r.Stat(i, "split_count").Mean, 1), fixed(100*r.Stat(i, "retried_ratio").Mean, 1)+" %")
 	}
+	t.Notes = append(t.Notes, "Requests: clients × requests_per_client in one pool, from which the clients take until it is empty. Overflow: requests that failed because the limit refused a retry.")
 	t.Notes = append(t.Notes, "Two retries each: retries ÷ 2 + overflow = requests + split ÷ 2. Split requests got their first retry, then lost the place: only a share can shrink.")
 	t.Notes = append(t.Notes, capPlaces(r)...)
 	t.Notes = append(t.Notes, capAgainstShare(r)...)

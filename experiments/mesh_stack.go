@@ -1,7 +1,6 @@
 package experiments
 
 import (
-	"context"
 	"time"
 
 	"github.com/stormglass/stormglass/model"
@@ -40,33 +39,4 @@ func retries(n int, backoff policies.BackoffConfig, on policies.ErrorList) model
 // tried again, at once.
 func appRetries(n int) model.Stack {
 	return retries(n, policies.BackoffConfig{}, policies.ErrorList{})
-}
-
-// calls is a step of one call.
-func calls(c model.Call) []model.Step { return []model.Step{{Calls: []model.Call{c}}} }
-
-// failing is the fault of a node at which a share of the calls fails; none for
-// a share of 0.
-func failing(ratio float64, code policies.ErrorCode) []model.Fault {
-	if ratio == 0 {
-		return nil
-	}
-	return []model.Fault{{Kind: model.FaultError, Ratio: ratio, Code: code}}
-}
-
-// runModel runs one replication of a system to its horizon.
-func runModel(ctx context.Context, j Job, c model.Config) (*model.System, error) {
-	s, err := model.New(c, j.Seed, j.Replication)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.Run(ctx)
-}
-
-// ratioOf is a ÷ b; 0 if there is nothing to divide by.
-func ratioOf[A, B ~uint64 | ~int64](a A, b B) float64 {
-	if b == 0 {
-		return 0
-	}
-	return float64(a) / float64(b)
 }

@@ -174,6 +174,23 @@ func TestCancellationPastCapacity(t *testing.T) {
 	}
 }
 
+// A request counts where it starts, so no more succeed than there are; and no
+// gain is named where there is none.
+func TestCancellationCountsByStart(t *testing.T) {
+	r := mustRun(t, cancellation(), Options{Reps: 5, Set: map[string]string{
+		"rate_rps": "20", "timeout_s": "2", "attempts": "1", "service_s": "1", "workers": "40", "measure_s": "2", "warmup_s": "10"}})
+	for i, c := range r.Plan.Cells {
+		for rep, v := range r.Values(i, "success_ratio") {
+			if v > 1 {
+				t.Errorf("%s, replication %d: success ratio %v, want at most 1", c, rep, v)
+			}
+		}
+	}
+	if text := cancelGain(r); !strings.Contains(text, "gains nothing") {
+		t.Errorf("%q, want no gain", text)
+	}
+}
+
 func TestMeshErrors(t *testing.T) {
 	for _, c := range []struct {
 		e           *Experiment

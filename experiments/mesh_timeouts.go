@@ -107,7 +107,7 @@ func timeoutsHorizon(c Cell) float64 {
 
 func measureMeshTimeouts(ctx context.Context, j Job) ([][]float64, error) {
 	c := j.Cells[0]
-	s, err := runModel(ctx, j, model.Config{
+	s, err := runSystem(ctx, j, model.Config{
 		Horizon: seconds(timeoutsHorizon(c)),
 		Nodes: []model.Node{{
 			Name: "backend", Workers: model.Unlimited, Cancel: c.Text("cancel") == "on",
@@ -189,17 +189,23 @@ func articleMeshTimeouts(c Cell, metric string) (string, string, string) {
 
 func reportMeshTimeouts(r *Result) []table.Text {
 	t := table.Text{
-		Caption: "Timeouts shorter than the service, with retries: means of " + r.replications(),
+		Caption: "Timeouts and retries: means of " + r.replications(),
 		Header:  []string{"setting", "cancel", "client sees", "attempts", "article", "most in service", "article", "work abandoned s", "closed form"},
 		Left:    3,
 	}
+	left := false
 	for i, c := range r.Plan.Cells {
 		attempts, most, work := r.Stat(i, "attempts_count"), r.Stat(i, "max_in_service_count"), r.Stat(i, "abandoned_s")
+		left = left || work.Mean > 0
 		label := r.Plan.column("setting").Label(c.Text("setting"))
 		t.Append(label+r.Plan.varying(c, "setting", "cancel"), c.Text("cancel"), timeoutOutcomes(r, i),
 			meanCI(attempts, 1), article(attempts, 0), meanCI(most, 1), article(most, 0), meanCI(work, 2), exact(work, 3))
 	}
-	t.Notes = append(t.Notes, "A timeout ends the wait of a caller, not the work of a callee: without cancel every attempt is done to its end.")
+	if left {
+		t.Notes = append(t.Notes, "A timeout ends the wait of a caller, not the work of a callee: without cancel every attempt is done to its end.")
+	} else {
+		t.Notes = append(t.Notes, "Every call ended before anybody stopped waiting: no timeout is at work here.")
+	}
 	return []table.Text{t}
 }
 

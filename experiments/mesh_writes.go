@@ -70,7 +70,7 @@ func measureMeshWrites(ctx context.Context, j Job) ([][]float64, error) {
 	if n := int(c.Float("failing_attempts")); n > 0 {
 		faults = []model.Fault{{Kind: model.FaultError, First: n, Code: 503, Effect: true}}
 	}
-	s, err := runModel(ctx, j, model.Config{
+	s, err := runSystem(ctx, j, model.Config{
 		Horizon: time.Duration(c.Float("requests")*(1+c.Float("retries"))+1) * service,
 		Nodes: []model.Node{{
 			Name: "backend", Workers: model.Unlimited, Service: model.Law{Mean: service},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stormglass/stormglass/model"
@@ -27,18 +28,32 @@ var metaPolicies = []string{metaNone, metaUnlimited, metaBudgetRequest, metaBudg
 // metaWords says what each policy is.
 var metaWords = map[string]string{
 	metaNone:          "no retry",
-	metaUnlimited:     "unlimited retries",
-	metaBudgetRequest: "budget, credit per request",
-	metaBudgetSuccess: "budget, credit per success",
-	metaBreaker:       "unlimited + breaker",
-	metaLIFO:          "unlimited + LIFO queue",
-	metaDeadline:      "unlimited + expired calls dropped",
-	metaCancel:        "unlimited + cancellation",
+	metaUnlimited:     "retries, no budget",
+	metaBudgetRequest: "retries, budget credited per request",
+	metaBudgetSuccess: "retries, budget credited per success",
+	metaBreaker:       "retries + breaker",
+	metaLIFO:          "retries + LIFO queue",
+	metaDeadline:      "retries + expired calls dropped",
+	metaCancel:        "retries + cancellation",
+}
+
+// metaName is the policy of a cell in words, with its number of retries.
+func metaName(c Cell) string {
+	text := metaWords[c.Text("policy")]
+	rest, ok := strings.CutPrefix(text, "retries")
+	switch n := c.Float("attempts") - 1; {
+	case !ok:
+		return text
+	case n == 1:
+		return "1 retry" + rest
+	default:
+		return formatNumber(n) + " retries" + rest
+	}
 }
 
 func metastable() *Experiment {
 	policy := choice("policy", "what is done about retries: "+metaNone+", "+metaUnlimited+", "+metaBudgetRequest+" and "+metaBudgetSuccess+
-		" (a bucket of cap tokens, full, that earns ratio per request or per success); and with unlimited retries "+
+		" (a bucket of cap tokens, full, that earns ratio per request or per success); "+metaUnlimited+" has no budget: what bounds it is attempts; and, also without a budget, "+
 		metaBreaker+", "+metaLIFO+" (the node serves the newest call first), "+
 		metaDeadline+" (it drops calls whose caller has timed out when it gets to them), "+metaCancel+" (it stops their work too)",
 		metaPolicies, len(metaPolicies))
@@ -50,8 +65,8 @@ One node with an unbounded queue, Poisson arrivals, clients that time out and tr
 again at once, and work that is done even if its caller has gone. The node stands
 still for trigger_s and then is as good as before. Each run has recovered, is
 stuck, or had collapsed before the trigger: goodput in the last judge_s below 90 %
-of the offered load, or in the ten seconds before the trigger. With trigger_s = 0
-a collapse is spontaneous and counts as one before the trigger.
+of the offered load, or in the ten seconds before trigger_at_s. With trigger_s = 0
+the criterion is the same, and a run that is stuck has collapsed by itself, later.
 Vulnerable are loads above capacity ÷ attempts per request (Bronson et al., HotOS
 2021: half the capacity for one retry). The simulation known for the way a budget
 is credited: -set policy=budget-request,budget-success -set rate_rps=250,265,280
@@ -75,10 +90,10 @@ is credited: -set policy=budget-request,budget-success -set rate_rps=250,265,280
 			number("judge_s", "time at the end by which a run is judged, s", 1, 1e5, 15),
 		},
 		Metrics: []Metric{
-			{Name: "recovered_ratio", Doc: "share of runs that were well at the end", Proportion: true},
-			{Name: "stuck_ratio", Doc: "share of runs that were well before the trigger and not at the end", Proportion: true},
-			{Name: "collapsed_before_ratio", Doc: "share of runs that collapsed without the trigger", Proportion: true},
-			{Name: "recovery_s", Doc: "end of the stall to the end of the last second in which over 10 % of the requests started failed, s", Censored: "stuck_count"},
+			{Name: "recovered_ratio", Doc: "share of runs that were well before trigger_at_s and at the end: goodput at least 90 % of the offered load", Proportion: true},
+			{Name: "stuck_ratio", Doc: "share of runs that were well in the ten seconds before trigger_at_s and not at the end; with trigger_s = 0 they collapsed by themselves", Proportion: true},
+			{Name: "collapsed_before_ratio", Doc: "share of runs that were not well in the ten seconds before trigger_at_s", Proportion: true},
+			{Name: "recovery_s", Doc: "end of the stall to the end of the last second of whose requests, by the time they started, over 10 % failed, s; 0: no second after the stall lost as many", Censored: "stuck_count"},
 			{Name: "collapse_s", Doc: "start to the first ten seconds in a row in which over half of the requests fail, without a trigger, s", Censored: "uncollapsed_count"},
 			{Name: "goodput_rps", Doc: "requests answered in time in the last judge_s, requests/s"},
 			{Name: "amplification_ratio", Doc: "attempts at the node per request in the last judge_s"},
@@ -147,11 +162,11 @@ func metaConfig(c Cell) model.Config {
 		Clients: []model.Client{{
 			Name:     "client",
 			Arrivals: model.Arrivals{Kind: model.Poisson, RateRPS: c.Float("rate_rps")},
-			Steps: []model.Step{{Calls: []model.Call{{
+			Steps: calls(model.Call{
 				To:                "node",
 				Stack:             metaStack(c),
 				PropagateDeadline: policy == metaDeadline,
-			}}}},
+			}),
 		}},
 		Horizon:  seconds(c.Float("horizon_s")),
 		Interval: time.Second,

@@ -3,17 +3,12 @@ package experiments
 import (
 	"context"
 	"math"
-
-	"github.com/stormglass/stormglass/model"
 )
 
 func measureMetastable(ctx context.Context, j Job) ([][]float64, error) {
 	c := j.Cells[0]
-	s, err := model.New(metaConfig(c), j.Seed, j.Replication)
+	s, err := runSystem(ctx, j, metaConfig(c))
 	if err != nil {
-		return nil, err
-	}
-	if err := s.Run(ctx); err != nil {
 		return nil, err
 	}
 	series := s.Series()
@@ -23,12 +18,9 @@ func measureMetastable(ctx context.Context, j Job) ([][]float64, error) {
 
 	trigger := c.Float("trigger_s")
 	from := c.Float("trigger_at_s")
-	collapsed := !well
-	if trigger > 0 {
-		// The last second before the trigger is left out: its answers may come
-		// after it.
-		collapsed = !overStretch(series, max(0, from-11), max(1, from-1)).well()
-	}
+	// The last second before the trigger is left out: its answers may come after
+	// it.
+	collapsed := !overStretch(series, max(0, from-11), max(1, from-1)).well()
 	recovery, collapse := math.NaN(), math.NaN()
 	switch {
 	case trigger == 0:
@@ -44,7 +36,7 @@ func measureMetastable(ctx context.Context, j Job) ([][]float64, error) {
 	return [][]float64{{
 		indicate(well && !collapsed), indicate(!well && !collapsed), indicate(collapsed),
 		recovery, collapse,
-		quotient(float64(end.succeeded), end.end-end.start), quotient(float64(end.attempts), float64(end.requests)),
-		quotient(n.AbandonedWork.Seconds(), service.Seconds()),
+		quotient(float64(end.succeeded), end.end-end.start), quotient(end.attempts, end.requests),
+		quotient(n.AbandonedWork, service),
 	}}, nil
 }

@@ -101,11 +101,3 @@ func indicate(b bool) float64 {
 	}
 	return 0
 }
-
-// quotient is a/b, NaN if b is 0.
-func quotient(a, b float64) float64 {
-	if b == 0 {
-		return math.NaN()
-	}
-	return a / b
-}

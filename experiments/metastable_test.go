@@ -3,6 +3,7 @@ package experiments
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -99,7 +100,7 @@ func TestMetastableOutcomes(t *testing.T) {
 				t.Errorf("%s: %v outcomes, want 1", c, s)
 			}
 			stall := c.Float("trigger_s") > 0
-			if never := math.IsInf(at("recovery_s"), 1); never != (at("stuck_ratio") == 1) {
+			if never := math.IsInf(at("recovery_s"), 1); never != (stall && at("stuck_ratio") == 1) {
 				t.Errorf("%s: recovery after %v s with stuck = %v", c, at("recovery_s"), at("stuck_ratio"))
 			}
 			if stall == math.IsNaN(at("recovery_s")) && at("collapsed_before_ratio") == 0 || stall != math.IsNaN(at("collapse_s")) {
@@ -191,6 +192,45 @@ func TestMetastableRefuses(t *testing.T) {
 		_, err := NewPlan(metastable(), Options{Set: set})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s=%s: error %v, want %q in it", test.factor, test.levels, err, test.want)
+		}
+	}
+}
+
+// A cell with different outcomes names them all, and a run with stalls alone
+// does not know the width.
+func TestMetastableReport(t *testing.T) {
+	r := mustRun(t, metastable(), Options{Seed: 2, Reps: 1, Set: map[string]string{
+		"policy": "none,unlimited", "rate_rps": "10,19", "workers": "2", "trigger_s": "0,6", "horizon_s": "60", "attempts": "2,3",
+	}})
+	for i := range r.Plan.Cells {
+		values := r.values[i]
+		one := slices.Clone(values[0])
+		// Three runs back, one stuck, one down before.
+		copy(one, []float64{1, 0, 0})
+		two, three := slices.Clone(one), slices.Clone(one)
+		copy(two, []float64{0, 1, 0})
+		copy(three, []float64{0, 0, 1})
+		r.values[i] = [][]float64{one, one, one, two, three}
+	}
+	r.summary = nil
+	for i, c := range r.Plan.Cells {
+		want := "3 back, 1 stuck, 1 down before"
+		if c.Float("trigger_s") == 0 {
+			want = "3 well, 2 collapsed"
+		}
+		if got := phaseWord(r, i); got != want {
+			t.Errorf("%s: %q, want %q", c, got, want)
+		}
+	}
+	if c := r.Plan.Cells[len(r.Plan.Cells)-1]; metaName(c) != "2 retries, no budget" {
+		t.Errorf("%s is named %q", c, metaName(c))
+	}
+	alone := mustRun(t, metastable(), Options{Seed: 2, Reps: 1, Set: map[string]string{
+		"policy": "none", "rate_rps": "10,30", "workers": "2", "trigger_s": "6", "horizon_s": "60",
+	}})
+	for _, h := range hystereses(alone) {
+		if !math.IsNaN(h.width()) || !math.IsNaN(h.collapses) {
+			t.Errorf("width %v and collapse at %v, want neither without a run that has no stall", h.width(), h.collapses)
 		}
 	}
 }

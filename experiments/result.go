@@ -211,7 +211,7 @@ func (r *Result) Summary() *table.Table {
 			return slices.ContainsFunc(stats, func(row []Stat) bool { return !math.IsNaN(get(row[i])) })
 		}
 		if exact := func(s Stat) float64 { return s.Exact }; has(exact) {
-			add(i, m.Name+"_exact", "closed form", func(s Stat) float64 { return finiteOrNaN(s.Exact) })
+			add(i, m.Name+"_exact", "closed form, to 12 digits", func(s Stat) float64 { return digits(finiteOrNaN(s.Exact)) })
 			add(i, m.Name+"_z", "(mean − closed form) ÷ standard error", func(s Stat) float64 { return finiteOrNaN(s.Z) })
 		}
 		if article := func(s Stat) float64 { return s.Article }; has(article) {
@@ -246,4 +246,17 @@ func (r *Result) measured(cell int) int {
 		}
 	}
 	return n
+}
+
+// digits rounds to 12 significant digits, so that 0.005 is not printed as
+// 0.0049999999999999.
+func digits(v float64) float64 {
+	if v == 0 || math.IsNaN(v) {
+		return v
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
+	if err != nil {
+		return v
+	}
+	return rounded
 }

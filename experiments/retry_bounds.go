@@ -49,6 +49,28 @@ func (s retrySpec) longRun(p float64) (float64, bool) {
 	return 0, false
 }
 
+// mostAttempts is the most attempts that a number of calls can make: all that
+// they may, or, if that is less, the calls, the retries that they earn and those
+// granted at first. A counter grants its grace after every reset, and else one
+// more than its ratio of the calls. What bounds retries in progress has no such
+// bound.
+func (s retrySpec) mostAttempts(calls float64) float64 {
+	all := float64(s.attempts) * calls
+	switch b := s.budget; b.Kind {
+	case policies.BudgetTokens, policies.BudgetFloatTokens:
+		return min(all, calls*(1+b.Tokens.Ratio)+float64(b.Tokens.Initial))
+	case policies.BudgetCounter:
+		window := func(calls float64) float64 {
+			free := float64(s.attempts-1) * min(calls, float64(b.Counter.Grace)+1)
+			return max(free, b.Counter.Ratio*calls+1)
+		}
+		size := float64(b.Counter.ResetAt)
+		full := math.Floor(calls / size)
+		return min(all, calls+full*window(size)+window(calls-full*size))
+	}
+	return all
+}
+
 // wanted is the mean number of attempts, of at most n, up to the first success.
 func wanted(p float64, n int) float64 {
 	a, err := theory.RetryAttempts(p, n)

@@ -67,9 +67,6 @@ func parseRetry(text string) (retrySpec, error) {
 	if err := (policies.RetryConfig{Attempts: s.attempts}).Validate(); err != nil {
 		return s, fmt.Errorf("retry policy %q: %w", text, err)
 	}
-	if s.attempts < 1 {
-		return s, fmt.Errorf("retry policy %q: attempts %d, want at least 1", text, s.attempts)
-	}
 	if err := s.budget.Validate(); err != nil {
 		return s, fmt.Errorf("retry policy %q: %w", text, err)
 	}

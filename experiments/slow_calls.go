@@ -80,7 +80,7 @@ func slowCallsSystem(c Cell, breaker policies.BreakerConfig) model.Config {
 		}},
 		Clients: []model.Client{{
 			Name: "threads", Loop: model.ClosedLoop{Clients: int(c.Float("threads"))}, Spread: fast, FailurePause: fast,
-			Steps: []model.Step{{Calls: []model.Call{{To: "server", Stack: model.Stack{{Breaker: &model.BreakerLayer{BreakerConfig: breaker}}}}}}},
+			Steps: calls(model.Call{To: "server", Stack: model.Stack{{Breaker: &model.BreakerLayer{BreakerConfig: breaker}}}}),
 		}},
 	}
 }

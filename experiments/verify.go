@@ -36,6 +36,8 @@ var verifyRuns = []struct {
 	{meshRetryCap, Options{Reps: 20, Set: map[string]string{"clients": "20"}}},
 	{meshWrites, Options{}},
 	{meshTimeouts, Options{Set: map[string]string{"cancel": "off"}}},
+	{drill, Options{Set: map[string]string{"scene": "stalled"}}},
+	{fanOut, Options{Set: map[string]string{"retrying": "every", "failure_ratio": "1"}}},
 }
 
 // Verify measures every row of expected.csv whose experiment is built, in the

@@ -1,9 +1,11 @@
 package model
 
 import (
+	"cmp"
 	"math"
 	"time"
 
+	"github.com/stormglass/stormglass/policies"
 	"github.com/stormglass/stormglass/sim"
 )
 
@@ -53,17 +55,17 @@ type limitFault struct {
 }
 
 // admits lets a call in if all the limits on the rate of a server have room
-// for it.
-func (sv *server) admits(now sim.Time) bool {
+// for it. Otherwise it returns the answer of the first that has none.
+func (sv *server) admits(now sim.Time) (code policies.ErrorCode, ok bool) {
 	if !sv.sheds && len(sv.limits) == 0 {
-		return true
+		return 0, true
 	}
 	if sv.sheds && !sv.shed.has(now) {
-		return false
+		return cmp.Or(sv.node.config.Shed.Code, unavailable), false
 	}
 	for i := range sv.limits {
 		if l := &sv.limits[i]; l.on && !l.bucket.has(now) {
-			return false
+			return cmp.Or(l.fault.Code, unavailable), false
 		}
 	}
 	if sv.sheds {
@@ -74,5 +76,5 @@ func (sv *server) admits(now sim.Time) bool {
 			l.bucket.take(now)
 		}
 	}
-	return true
+	return 0, true
 }

@@ -174,7 +174,7 @@ func (b *builder) hop(from *node, name string, c *Call, instances int, local uin
 	draws := func(what string) sim.Draws { return sim.NewDraws(s.seed, s.replication, what+"/"+label) }
 	h := &hop{index: len(s.hops), call: c, from: from, to: to, side: -1, local: local, times: max(1, c.Times),
 		propagate: c.PropagateDeadline, request: newSampler(c.Request, s.e), response: newSampler(c.Response, s.e),
-		draws: draws("link"), choice: draws("choice"), jitter: draws("jitter"),
+		draws: draws("link"), choice: draws("choice"), jitter: draws("jitter"), safety: draws("safety"),
 		out: make([]int32, len(to.servers)), ledger: CallLedger{From: name, To: c.To}}
 	if len(c.Sidecar) > 0 {
 		h.side = len(c.Stack)
@@ -186,6 +186,9 @@ func (b *builder) hop(from *node, name string, c *Call, instances int, local uin
 				return nil, fmt.Errorf("model: call %s to %s: %w", name, c.To, err)
 			}
 			h.layers = append(h.layers, l)
+		}
+		if err := b.guarded(stack, h.layers[len(h.layers)-len(stack):], instances); err != nil {
+			return nil, fmt.Errorf("model: call %s to %s: %w", name, c.To, err)
 		}
 	}
 	h.flights.fresh = func(place uint32, f *flight) {

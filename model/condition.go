@@ -24,12 +24,16 @@ type errorFault struct {
 	first  uint32
 	code   policies.ErrorCode
 	effect bool
+	client int64  // whose requests are concerned; -1 for all
 	draw   uint64 // tells the draws of several faults apart
 }
 
 // hits reports whether the fault makes a call fail.
 func (f *errorFault) hits(j *job) bool {
 	if f.first > 0 && j.request.arrived[j.node.index] > f.first {
+		return false
+	}
+	if f.client >= 0 && j.request.client != uint32(f.client) {
 		return false
 	}
 	return f.ratio >= 1 || j.node.failure.Float64(j.request.key, j.path+f.draw) < f.ratio
@@ -61,13 +65,18 @@ func (f *Fault) end(horizon sim.Time) sim.Time {
 	return sim.Time(f.End)
 }
 
-func (f *Fault) errors(index int) errorFault {
-	e := errorFault{ratio: f.Ratio, first: uint32(min(f.First, math.MaxUint32)), code: f.Code, effect: f.Effect, draw: uint64(index) << 48}
+func (s *System) errors(f *Fault, index int) errorFault {
+	e := errorFault{ratio: f.Ratio, first: uint32(min(f.First, math.MaxUint32)), code: f.Code, effect: f.Effect, client: -1, draw: uint64(index) << 48}
 	if e.ratio == 0 {
 		e.ratio = 1
 	}
 	if e.code == 0 {
 		e.code = unavailable
+	}
+	for i := range s.config.Clients {
+		if f.Client != "" && s.config.Clients[i].Name == f.Client {
+			e.client = int64(i)
+		}
 	}
 	return e
 }
@@ -82,7 +91,7 @@ func (s *System) assess(sv *server) {
 	speed := 1.0 // of a worker; below 1 where a share of the capacity does not come out even
 	capacity := n.traceCond.Capacity()
 	if n.traceCond.ErrorRatio > 0 {
-		st.errors = append(st.errors, errorFault{ratio: n.traceCond.ErrorRatio, code: unavailable, draw: 1 << 63})
+		st.errors = append(st.errors, errorFault{ratio: n.traceCond.ErrorRatio, code: unavailable, client: -1, draw: 1 << 63})
 	}
 	for i := range sv.limits {
 		l := &sv.limits[i]
@@ -100,9 +109,9 @@ func (s *System) assess(sv *server) {
 		switch f.Kind {
 		case FaultError:
 			if f.Fast {
-				st.fast = append(st.fast, f.errors(i))
+				st.fast = append(st.fast, s.errors(f, i))
 			} else {
-				st.errors = append(st.errors, f.errors(i))
+				st.errors = append(st.errors, s.errors(f, i))
 			}
 		case FaultSlow:
 			slow *= f.Factor

@@ -114,6 +114,8 @@ type Shed struct {
 	// full at first, which fills at this rate. 0 means no bound.
 	RateRPS float64
 	Burst   int // 0 means 1
+	// Code is the answer to a call that is rejected; 0 means 503.
+	Code policies.ErrorCode
 }
 
 // A Step is a set of calls that a node or a client makes at a time.
@@ -154,6 +156,11 @@ type Call struct {
 	// Request and Response are the latencies of the link, there and back.
 	Request, Response Law
 
+	// UnsafeRatio is the share of the requests, each at random, whose calls here
+	// must not be made twice: they are no reads, and the node does not recognise
+	// a repetition. A retry with a Guard may look at that; others do not care.
+	UnsafeRatio float64
+
 	// PropagateDeadline tells the node until when the caller waits: the
 	// nearest end of a timeout of the stacks, or the deadline the caller was
 	// told itself. The node's own calls end then at the latest.
@@ -187,6 +194,10 @@ type RetryLayer struct {
 	Budget *policies.BudgetConfig
 	// Share names a budget that is shared.
 	Share string
+	// Guard is asked before a retry is granted, with the breaker that stands
+	// nearest inside the retry in the same stack. Nil means that nothing but
+	// the budget is asked.
+	Guard *policies.GuardConfig
 }
 
 // A BreakerLayer refuses calls while it is open, with ErrBreakerOpen.
@@ -256,7 +267,11 @@ type Fault struct {
 	// First, if above 0, restricts it to the first so many calls that a
 	// server's node gets for each original request.
 	First int
-	// Code is the answer to a call that fails; 0 means 503.
+	// Client restricts it to the calls made for requests of a client; "" means
+	// all.
+	Client string
+	// Code is the answer to a call that fails, or is rejected by limit; 0 means
+	// 503.
 	Code policies.ErrorCode
 	// Fast answers at once, without service.
 	Fast bool

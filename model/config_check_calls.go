@@ -54,6 +54,9 @@ func (k *check) call(thing string, c *Call) {
 	if !known {
 		k.addUnknown(thing, "balance", c.Balance, balances...)
 	}
+	if p := c.UnsafeRatio; !(p >= 0 && p <= 1) {
+		k.add(thing, "unsafe ratio %v, want from 0 to 1", p)
+	}
 	if text := c.Request.problem(); text != "" {
 		k.add(thing, "request latency %s", text)
 	}
@@ -69,7 +72,9 @@ func (k *check) stack(thing, which string, s Stack) {
 		k.add(thing, "%s of %d layers, want at most %d", which, len(s), maxLayers)
 	}
 	for i := range s {
-		k.layer(fmt.Sprintf("%s: %s layer %d", thing, which, i+1), &s[i])
+		layer := fmt.Sprintf("%s: %s layer %d", thing, which, i+1)
+		k.layer(layer, &s[i])
+		k.guard(layer, s, i)
 	}
 }
 

@@ -3,6 +3,8 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 )
 
 const (
@@ -36,6 +38,12 @@ func (k *check) checkNode(n *Node) {
 		k.add(thing, "shed in flight %d, want at least 1, or 0 for no bound", n.Shed.InFlight)
 	}
 	k.bucket(thing, "shed ", n.Shed.RateRPS, n.Shed.Burst, true)
+	switch {
+	case !validCode(n.Shed.Code):
+		k.add(thing, "shed code %d, %s", uint16(n.Shed.Code), wantCode)
+	case n.Shed.Code != 0 && n.Shed.InFlight == 0 && n.Shed.RateRPS == 0:
+		k.add(thing, "shed code %d, only a bound has one", uint16(n.Shed.Code))
+	}
 	k.steps(thing, n.Steps)
 	for i := range n.Faults {
 		k.fault(fmt.Sprintf("%s: fault %d", thing, i+1), n, &n.Faults[i])
@@ -114,6 +122,7 @@ func (k *check) fault(thing string, n *Node, f *Fault) {
 		}
 	case FaultLimit:
 		k.bucket(thing, "", f.RateRPS, f.Burst, false)
+		k.faultCode(thing, f)
 	}
 }
 
@@ -124,8 +133,21 @@ func (k *check) errorFault(thing string, f *Fault) {
 	if f.First < 0 {
 		k.add(thing, "first %d, want at least 1, or 0 for all", f.First)
 	}
+	k.faultCode(thing, f)
+	if f.Client != "" && !slices.ContainsFunc(k.config.Clients, func(c Client) bool { return c.Name == f.Client }) {
+		var known []string
+		for _, c := range k.config.Clients {
+			known = append(known, c.Name)
+		}
+		k.addUnknown(thing, "client", f.Client, known...)
+	}
+}
+
+const wantCode = "want from 100 to 599 or a code without answer, or 0 for 503"
+
+func (k *check) faultCode(thing string, f *Fault) {
 	if !validCode(f.Code) {
-		k.add(thing, "code %d, want from 100 to 599 or a code without answer, or 0 for 503", uint16(f.Code))
+		k.add(thing, "code %d, %s", uint16(f.Code), wantCode)
 	}
 }
 
@@ -139,7 +161,8 @@ func (k *check) unusedFields(thing string, f *Fault) {
 	}{
 		{"ratio", f.Ratio, f.Ratio != 0, []string{FaultError}},
 		{"first", f.First, f.First != 0, []string{FaultError}},
-		{"code", uint16(f.Code), f.Code != 0, []string{FaultError}},
+		{"client", strconv.Quote(f.Client), f.Client != "", []string{FaultError}},
+		{"code", uint16(f.Code), f.Code != 0, []string{FaultError, FaultLimit}},
 		{"fast", f.Fast, f.Fast, []string{FaultError}},
 		{"effect", f.Effect, f.Effect, []string{FaultError}},
 		{"factor", f.Factor, f.Factor != 0, []string{FaultSlow, FaultCapacity}},

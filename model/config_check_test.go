@@ -242,7 +242,7 @@ func TestConfigFaults(t *testing.T) {
 		{"fields of others", faults(Fault{Kind: FaultPause, Ratio: 0.5, First: 1, Code: 500, Fast: true, Effect: true, Factor: 2, RateRPS: 1, Burst: 1, Silent: true}), []string{
 			`node "db": fault 1 (pause): ratio 0.5, only error has one`,
 			`node "db": fault 1 (pause): first 1, only error has one`,
-			`node "db": fault 1 (pause): code 500, only error has one`,
+			`node "db": fault 1 (pause): code 500, only error or limit has one`,
 			`node "db": fault 1 (pause): fast true, only error has one`,
 			`node "db": fault 1 (pause): effect true, only error has one`,
 			`node "db": fault 1 (pause): factor 2, only slow or capacity has one`,

@@ -90,7 +90,8 @@ type Consumers struct {
 	RetryPermanent bool
 
 	// CommitEvery is the time between the instants at which a consumer
-	// acknowledges what it has processed; 0 means at once.
+	// acknowledges what it has processed, each with a phase of its own; 0
+	// means at once.
 	CommitEvery time.Duration
 	// AckLoss is the share of acknowledgements that never reach the queue,
 	// from 0 to below 1.

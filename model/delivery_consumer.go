@@ -10,8 +10,9 @@ import (
 // the queue may hand the message to another one meanwhile.
 type consumer struct {
 	present, busy bool
-	listed        bool // in the list of idle ones
-	committing    bool // a commit is planned
+	listed        bool          // in the list of idle ones
+	committing    bool          // a commit is planned
+	phase         time.Duration // commits are due when time and phase are a multiple of their distance
 
 	handle  handle
 	intent  uint32
@@ -170,7 +171,8 @@ func (d *Delivery) effect(c *consumer) {
 	}
 	copied.cause = c.cause
 	if it.effects++; it.effects == 1 {
-		d.ledger.LastEffect = time.Duration(d.e.Now())
+		it.first = d.e.Now()
+		d.ledger.LastEffect = time.Duration(it.first)
 		return
 	}
 	switch by := &d.ledger.Duplicates; cause {
@@ -203,7 +205,7 @@ func (d *Delivery) processed(n uint32) {
 	c.done = append(c.done, c.handle)
 	if !c.committing {
 		c.committing = true
-		d.e.After(every-time.Duration(d.e.Now())%every, d, sim.Event{Kind: opCommit, Arg: uint64(n)})
+		d.e.After(every-(time.Duration(d.e.Now())+c.phase)%every, d, sim.Event{Kind: opCommit, Arg: uint64(n)})
 	}
 }
 

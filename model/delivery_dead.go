@@ -112,14 +112,25 @@ func (d *Delivery) Ledger() *DeliveryLedger {
 	return &l
 }
 
-// EffectCounts returns how many effects each intent had, in the order of the
-// intents.
-func (d *Delivery) EffectCounts() []int {
-	counts := make([]int, len(d.intents))
+// An IntentEffect says what one intent has come to.
+type IntentEffect struct {
+	Begun   time.Duration // instant of the intent
+	First   time.Duration // of its first effect; -1 if it had none
+	Effects int
+}
+
+// Effects returns what every intent has come to, in the order in which they
+// came.
+func (d *Delivery) Effects() []IntentEffect {
+	all := make([]IntentEffect, len(d.intents))
 	for i := range d.intents {
-		counts[i] = int(d.intents[i].effects)
+		it := &d.intents[i]
+		all[i] = IntentEffect{time.Duration(it.begun), -1, int(it.effects)}
+		if it.effects > 0 {
+			all[i].First = time.Duration(it.first)
+		}
 	}
-	return counts
+	return all
 }
 
 var _ sim.Handler = (*Delivery)(nil)

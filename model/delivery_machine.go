@@ -37,7 +37,8 @@ type Delivery struct {
 	first     int // of idle
 
 	letters []DeadLetter
-	waits   *hdrhistogram.Histogram
+	waits   *hdrhistogram.Histogram // of acknowledgements
+	wait    time.Duration           // their sum
 
 	ack, processing                                     Law
 	loss, ackTime, work, fail, unknown, jitter, lostAck sim.Draws
@@ -59,6 +60,7 @@ type intent struct {
 	publishes uint32
 	tries     uint32
 	effects   uint32
+	first     sim.Time // the first effect
 
 	permanent, compensated, lost bool
 }
@@ -112,8 +114,10 @@ func NewDelivery(c DeliveryConfig, seed, replication uint64) (*Delivery, error) 
 	d.hidden = d.e.Lane(c.Queue.Visibility)
 	d.stored.fresh = func(place uint32, m *stored) { m.place = place }
 	d.consumers = make([]consumer, c.Consumers.Count)
+	phase := sim.NewDraws(seed, replication, "delivery/commit")
 	for i := range d.consumers {
 		d.consumers[i].present = true
+		d.consumers[i].phase = time.Duration(phase.Float64(uint64(i), 0) * float64(c.Consumers.CommitEvery))
 		d.rest(uint32(i))
 	}
 	if c.Consumers.LeaveRPS > 0 {
@@ -144,7 +148,7 @@ func (d *Delivery) Handle(_ *sim.Engine, ev sim.Event) {
 	case opStored:
 		d.store(n)
 	case opAcked:
-		record(d.waits, d.e.Now().Sub(d.intents[n].begun))
+		d.waited(d.e.Now().Sub(d.intents[n].begun))
 		d.release(n)
 	case opDone:
 		d.done(n)
@@ -182,10 +186,15 @@ func (d *Delivery) watch() {
 
 // Run runs the delivery to its horizon and checks the ledger. It returns early
 // with the context's error when that ends.
-func (d *Delivery) Run(ctx context.Context) error {
+func (d *Delivery) Run(ctx context.Context) error { return d.RunUntil(ctx, sim.Time(d.config.Horizon)) }
+
+// RunUntil runs what is due before t, for those who look at the ledger in
+// between. A t before the present instant does nothing, one after the horizon
+// means the horizon.
+func (d *Delivery) RunUntil(ctx context.Context, t sim.Time) error {
 	d.ctx = ctx
-	if horizon := sim.Time(d.config.Horizon); d.err == nil && d.e.Now() < horizon {
-		d.e.RunUntil(horizon)
+	if t = min(t, sim.Time(d.config.Horizon)); d.err == nil && d.e.Now() < t {
+		d.e.RunUntil(t)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -199,7 +208,7 @@ func (d *Delivery) Run(ctx context.Context) error {
 		err = fmt.Errorf("model: internal error: delivery: %d intents lost with at-least-once, want none", l.Lost)
 	}
 	if err != nil {
-		d.err = fmt.Errorf("%w (seed %d, replication %d)", err, d.seed, d.replication)
+		d.err = fmt.Errorf("%w (seed %d, replication %d, at %v)", err, d.seed, d.replication, d.e.Now())
 	}
 	return d.err
 }
@@ -208,12 +217,17 @@ func (d *Delivery) Run(ctx context.Context) error {
 // a share q of the acknowledged ones stays below, to 1 %; 0 if there are none.
 func (d *Delivery) PublishQuantile(q float64) time.Duration { return quantile(d.waits, q) }
 
-// PublishMean is the mean of that time, to 1 %.
+// PublishMean is the mean of that time.
 func (d *Delivery) PublishMean() time.Duration {
 	if d.waits.TotalCount() == 0 {
 		return 0
 	}
-	return time.Duration(d.waits.Mean())
+	return d.wait / time.Duration(d.waits.TotalCount())
+}
+
+func (d *Delivery) waited(t time.Duration) {
+	record(d.waits, t)
+	d.wait += t
 }
 
 // DeadLetters returns the records of the dead letters there are, in the order
@@ -246,7 +260,7 @@ func (d *Delivery) publish(n uint32) {
 	}
 	switch {
 	case d.once:
-		record(d.waits, 0)
+		d.waited(0)
 		d.release(n)
 	case arrives && d.loss.Float64(id, 2*try+1) >= p.AckLoss && ack < p.AckTimeout:
 		d.e.After(ack, d, sim.Event{Kind: opAcked, Arg: id})

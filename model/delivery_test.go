@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stormglass/stormglass/policies"
+	"github.com/stormglass/stormglass/theory"
 )
 
 // plainDelivery is one in which nothing goes wrong.
@@ -309,9 +310,9 @@ func TestDeliveryReplayRestores(t *testing.T) {
 		d := runDelivery(t, c, uint64(i))
 		l := d.Ledger()
 		replayed += l.Replayed
-		for k, effects := range d.EffectCounts() {
-			if effects != 1 {
-				t.Fatalf("intent %d has %d effects, want 1\n%+v\n%+v", k, effects, c, l)
+		for k, e := range d.Effects() {
+			if e.Effects != 1 || e.First < e.Begun {
+				t.Fatalf("intent %d has %+v, want one effect\n%+v\n%+v", k, e, c, l)
 			}
 		}
 		if l.Letters != 0 || l.Dead != 0 || l.ExactlyOne != l.Intents {
@@ -346,5 +347,26 @@ func TestDeliveryStops(t *testing.T) {
 	}
 	if err := d.Run(ctx); err != context.Canceled {
 		t.Errorf("error %v, want that of the context", err)
+	}
+}
+
+// Without trouble the consumers are the servers of a queue M/M/c.
+func TestDeliveryIsAQueue(t *testing.T) {
+	c := plainDelivery()
+	c.Producer.Arrivals = Arrivals{Kind: Poisson, RateRPS: 32}
+	c.Producer.End, c.Horizon, c.Producer.Ack = 5000*time.Second, 5100*time.Second, Law{}
+	c.Consumers = Consumers{Count: 4, Processing: Law{Kind: Exponential, Mean: 100 * time.Millisecond}}
+	var sum time.Duration
+	effects := runDelivery(t, c, 1).Effects()
+	for _, e := range effects {
+		sum += e.First - e.Begun
+	}
+	waits, err := theory.ErlangC(4, 3.2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0.1 + waits*0.1/(4-3.2)
+	if got := sum.Seconds() / float64(len(effects)); math.Abs(got-want) > 0.03*want {
+		t.Errorf("mean time to the effect %v s, M/M/4 has %v s", got, want)
 	}
 }

@@ -79,8 +79,9 @@ type Effects struct {
 	Visibility time.Duration // from a delivery to the next; above 0
 
 	// Shares of the requests and of the answers that each hop loses, and of
-	// the effects (or, with RecordBefore, the beginnings) after which the
-	// consumer crashes: it neither records nor acknowledges. From 0 to 1.
+	// the writes, done or stopped, after which the consumer crashes: it neither
+	// records nor acknowledges. With RecordBefore it crashes after the record
+	// instead, before the work. From 0 to 1.
 	RequestLoss, AnswerLoss, Crash float64
 
 	// Service is the consumer's time from looking at a message to its effect.

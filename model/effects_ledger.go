@@ -47,7 +47,7 @@ type EffectLedger struct {
 	StoppedUnique  uint64         // by the constraint
 	CrashedBefore  uint64         // by a crash between record and effect
 	Effects        uint64         // done
-	Crashes        uint64         // of the consumer, before or after an effect
+	Crashes        uint64         // of the consumer
 	UnderWay       uint64         // executions begun that have not ended
 	DuplicatesBy   [Causes]uint64 // effects after the first of an intent
 }

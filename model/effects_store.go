@@ -155,7 +155,7 @@ func (r *EffectRun) write(e *sim.Engine, place uint64) {
 		r.record(e, run)
 		recorded = false
 	}
-	if did && !(c.Dedup && c.Record == RecordBefore) && r.crashed(run.way) {
+	if !(c.Dedup && c.Record == RecordBefore) && r.crashed(run.way) {
 		r.drop(place)
 		return
 	}

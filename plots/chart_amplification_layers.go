@@ -128,8 +128,5 @@ func layersTitle(summary *table.Table, g group) string {
 
 // perRequest writes calls per request with three digits.
 func perRequest(v float64) string {
-	if v < 10 && v != math.Trunc(v) {
-		return Number(v, 2)
-	}
-	return compact(v, 1)
+	return compact(v, 3)
 }

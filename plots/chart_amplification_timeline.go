@@ -28,16 +28,17 @@ func drawTimeline(summary *table.Table, details []*table.Table) ([]Drawing, erro
 		f := &Figure{
 			Title:    glued(timelineTitle(summary, g)),
 			Subtitle: fmt.Sprintf("%s requests/s; what fails is repeated at once%s%s", compact(number(key("rate_rps")), 1), timeoutText(key), g.title()),
-			Note:     " · upper lines: replication 0 in steps of 0.1 s; below: by the second a request was made in",
+			Note:     " · below: by the second a request was made in",
 			Height:   900,
 			ShareX:   true,
-			Key:      []KeyItem{{KeySpan, Style{}, "server in trouble"}, {KeyPoint, Neutral.Member(0), "mean of the second"}},
+			Key:      []KeyItem{{KeySpan, Style{}, "server in trouble"}, {KeyPoint, Neutral.Member(0), "calls in a whole second, mean"}, {KeyLine, Neutral.Member(0), "rate in 0.1 s, replication 0"}},
 		}
-		calls := Panel{X: Axis{Label: "time, s"}, Y: Axis{Label: "calls at the server, 1/s"},
+		calls := Panel{X: Axis{Label: "time, s"}, Y: Axis{Label: "calls at the server per second"},
 			Marks: []Mark{Spans{{From: start, To: end, Label: troubleText(key)}}}}
 		success := Panel{X: Axis{Label: "time, s"}, Y: Axis{Label: "requests answered well, %", Range: [2]float64{0, 100}},
 			Weight: 0.6, Marks: []Mark{Spans{{From: start, To: end}}}}
 		var printed, printedSuccess published
+		var answers []Line
 		for _, policy := range summary.Levels("policy") {
 			label := labelOf(summary, "policy", policy)
 			line := Line{Label: label, Style: styles[policy], Step: true}
@@ -64,7 +65,18 @@ func drawTimeline(summary *table.Table, details []*table.Table) ([]Drawing, erro
 				continue
 			}
 			calls.Marks = append(calls.Marks, line, dots)
-			success.Marks = append(success.Marks, answered)
+			answers = append(answers, answered)
+		}
+		for i, a := range answers {
+			if sameLines(answers) {
+				if a.Label = "all " + countWord(len(answers)); len(answers) == 1 {
+					a.Label = ""
+				}
+				if i < len(answers)-1 {
+					a.Label = ""
+				}
+			}
+			success.Marks = append(success.Marks, a)
 		}
 		calls.Marks = append(calls.Marks, printed.marks()...)
 		success.Marks = append(success.Marks, printedSuccess.marks()...)
@@ -73,6 +85,30 @@ func drawTimeline(summary *table.Table, details []*table.Table) ([]Drawing, erro
 		drawings = append(drawings, Drawing{g.suffix(), f})
 	}
 	return drawings, nil
+}
+
+// sameLines reports whether lines are near enough to hide each other: within a
+// hundredth of the axis everywhere.
+func sameLines(lines []Line) bool {
+	for _, l := range lines {
+		if len(l.Y) != len(lines[0].Y) {
+			return false
+		}
+		for i, y := range l.Y {
+			if math.Abs(y-lines[0].Y[i]) > 1 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// countWord is a small number in words.
+func countWord(n int) string {
+	if words := []string{"none", "one", "two", "three", "four", "five", "six"}; n < len(words) {
+		return words[n]
+	}
+	return compact(float64(n), 0)
 }
 
 // troubleText says what happens to the server.
@@ -127,7 +163,7 @@ func timelineTitle(summary *table.Table, g group) string {
 	if len(busiest) == 0 {
 		return "No request was made in the seconds measured"
 	}
-	text := "The busiest second brings the server " + strings.Join(busiest, ", ") + "; the worst one answers "
+	text := "In its busiest second the server gets " + strings.Join(busiest, ", ") + "; the worst one answers "
 	if highest-lowest < 1 && len(worst) > 1 {
 		return text + fmt.Sprintf("%s %% of the requests with any of them", compact((lowest+highest)/2, 0))
 	}

@@ -37,7 +37,7 @@ func timelineTables(trouble string, success float64) (summary, series *table.Tab
 func TestTimelineChart(t *testing.T) {
 	summary, series := timelineTables("limit", 1)
 	f := drawOne(t, "amplification-timeline", summary, series)
-	wantTitle(t, f, "The busiest second brings the server 120 calls with no retry, 242 with unlimited 3; the worst one answers 49 % of the requests with any of them")
+	wantTitle(t, f, "In its busiest second the server gets 120 calls with no retry, 242 with unlimited 3; the worst one answers 49 % of the requests with any of them")
 	spans, lines := 0, 0
 	for _, m := range f.Panels[0].Marks {
 		switch m := m.(type) {
@@ -67,7 +67,7 @@ func TestTimelineChartOfOtherTroubles(t *testing.T) {
 	for trouble, want := range map[string]string{"queue": "serves 58 instead of 240 calls/s", "error": "51.7 % of the attempts fail at random"} {
 		summary, series := timelineTables(trouble, 0)
 		f := drawOne(t, "amplification-timeline", summary, series)
-		wantTitle(t, f, "The busiest second brings the server 120 calls with no retry, 242 with unlimited 3; the worst one answers 0 % with no retry, 49 % with unlimited 3")
+		wantTitle(t, f, "In its busiest second the server gets 120 calls with no retry, 242 with unlimited 3; the worst one answers 0 % with no retry, 49 % with unlimited 3")
 		if got := f.Panels[0].Marks[0].(Spans)[0].Label; got != want {
 			t.Errorf("%s: %q, want %q", trouble, got, want)
 		}

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -44,10 +45,10 @@ func backoffPanels(summary *table.Table, g group) []backoffPanel {
 	for _, r := range g.members {
 		switch {
 		case summary.Value(r, "unrecovered_count") > 0:
-			panels[1] = backoffPanel{"recovery_s", "Recovery", "after the outage, s", "never"}
+			panels[1] = backoffPanel{"recovery_s", "Recovery", "after the outage", "never"}
 			return panels
 		case summary.Value(r, "recovery_s_mean") > 1:
-			panels[1] = backoffPanel{"recovery_s", "Recovery", "after the outage, s", ""}
+			panels[1] = backoffPanel{"recovery_s", "Recovery", "after the outage", ""}
 		}
 	}
 	return panels
@@ -76,9 +77,18 @@ func drawBackoff(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 		}
 		for i, m := range backoffPanels(summary, g) {
 			if m.never != "" {
-				f.Note += " · never: not back by the end of the run"
+				f.Key = []KeyItem{
+					{KeyPoint, Style{Color: Neutral.Color(), Glyph: Disc, Size: 6}, "back in most runs; number: so many seconds after the outage, if above 0"},
+					{KeyPoint, Style{Color: Neutral.Color(), Glyph: Cross, Size: 6}, "not back by the end of most runs"},
+				}
 			}
-			p := Panel{Title: m.title, X: Axis{Label: "base, s", Kind: Log}, Y: Axis{Label: m.axis, Never: m.never}}
+			p := Panel{Title: m.title, X: Axis{Label: "base, s", Kind: Log}, Y: Axis{Label: m.axis}}
+			if m.metric == "recovery_s" {
+				p.Title += ", s " + m.axis
+				p.Y, p.Marks = recoveryDots(summary, lines)
+				f.Panels = append(f.Panels, p)
+				continue
+			}
 			for _, l := range lines {
 				line := l.of(summary, m.metric)
 				if i%2 == 1 {
@@ -96,6 +106,35 @@ func drawBackoff(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 		drawings = append(drawings, Drawing{g.suffix(), f})
 	}
 	return drawings, nil
+}
+
+// recoveryDots has a row for each kind and a dot for each base, full where the
+// node comes back, with the time beside it: lines at 0 would hide each other.
+func recoveryDots(summary *table.Table, lines []backoffLine) (Axis, []Mark) {
+	var rows []string
+	var marks []Mark
+	for i, l := range lines {
+		rows = append(rows, l.label)
+		e := Estimates{Label: l.label, Horizontal: true}
+		line := l.of(summary, "recovery_s")
+		for k, x := range line.X {
+			dot := Estimate{At: float64(i), Mean: x, Style: l.style}
+			dot.Style.Glyph = Disc
+			switch y := line.Y[k]; {
+			case math.IsNaN(y):
+				continue
+			case math.IsInf(y, 1):
+				dot.Style.Glyph = Cross
+			case y > 0:
+				dot.Text = compact(y, 1)
+			}
+			e.Points = append(e.Points, dot)
+		}
+		if len(e.Points) > 0 {
+			marks = append(marks, e)
+		}
+	}
+	return Axis{Rows: rows}, marks
 }
 
 // A backoffLine is the rows of one kind, by base; of no back-off it has the
@@ -147,7 +186,7 @@ func (l backoffLine) of(summary *table.Table, metric string) Line {
 	line := Line{Style: l.style, Points: len(l.rows) > 0 && l.style.Color != NoRetry.Color()}
 	for i, r := range l.rows {
 		y, lo, hi := summary.Value(r, metric+"_mean"), summary.Value(r, metric+"_ci95_lo"), summary.Value(r, metric+"_ci95_hi")
-		if metric == "recovery_s" && summary.Value(r, "unrecovered_count") >= summary.Value(r, "n")/2 {
+		if metric == "recovery_s" && neverBack(summary, r) {
 			y, lo, hi = math.Inf(1), math.NaN(), math.NaN()
 		}
 		line.X, line.Y = append(line.X, l.bases[i]), append(line.Y, y)
@@ -166,58 +205,106 @@ func usable(l Line) bool {
 	return false
 }
 
-// backoffTitle names the shortest waits with which the system comes back, or
-// what the waits do to the requests of the outage.
+// backoffTitle names the bases with which the system comes back, or what the
+// waits do to the requests of the outage.
 func backoffTitle(summary *table.Table, g group) string {
-	least, down := map[string]float64{}, false
-	var kinds []string // that bring the system back, in order
-	for _, r := range g.members {
-		if summary.Value(r, "unrecovered_count") >= summary.Value(r, "n")/2 {
-			down = true
-			continue
-		}
-		kind, base := summary.Label(r, "kind"), number(summary.Key(r, "base_s"))
-		if old, seen := least[kind]; !seen {
-			kinds = append(kinds, kind)
-			least[kind] = base
-		} else {
-			least[kind] = min(old, base)
+	runs := backoffBack(summary, g)
+	var back, never []string // kinds
+	down := false
+	for _, k := range runs {
+		down = down || len(k.back) < len(k.tried)
+		switch {
+		case len(k.back) > 0:
+			back = append(back, k.name)
+		default:
+			never = append(never, k.name)
 		}
 	}
+	outage := summary.Key(g.members[0], "outage_s")
 	switch {
-	case down && len(kinds) == 0:
+	case down && len(back) == 0:
 		return "No back-off tried brings the node back: it moves attempts, and a request that fails still makes all of its own"
 	case down:
-		return "Only waits longer than the backlog bring the node back: " + backoffBases(kinds, least)
+		text := "After an outage of " + outage + " s the node comes back, of the bases tried, with " + backoffBases(runs)
+		if len(never) > 0 {
+			text += "; never with " + strings.Join(never, ", ")
+		}
+		return strings.ReplaceAll(text, "with no back-off", "without back-off")
 	}
 	return backoffTrade(summary, g)
 }
 
-// backoffBases lists kinds by the shortest base that works: "decorrelated
-// jitter from a base of 3 s, the others from 10 s".
-func backoffBases(kinds []string, least map[string]float64) string {
-	var bases []float64
-	of := map[float64][]string{}
-	for _, k := range kinds {
-		b := least[k]
-		if of[b] == nil {
-			bases = append(bases, b)
+// A backoffKind is a kind of back-off with the bases tried and those with which
+// the node came back in most runs, in order.
+type backoffKind struct {
+	name        string
+	tried, back []float64
+}
+
+func backoffBack(summary *table.Table, g group) []backoffKind {
+	var kinds []backoffKind
+	index := map[string]int{}
+	for _, r := range g.members {
+		name, base := summary.Label(r, "kind"), number(summary.Key(r, "base_s"))
+		if summary.Key(r, "kind") == "none" {
+			name = "no back-off"
 		}
-		of[b] = append(of[b], k)
+		i, seen := index[name]
+		if !seen {
+			i = len(kinds)
+			index[name] = i
+			kinds = append(kinds, backoffKind{name: name})
+		}
+		k := &kinds[i]
+		k.tried = append(k.tried, base)
+		if !neverBack(summary, r) {
+			k.back = append(k.back, base)
+		}
 	}
-	slices.Sort(bases)
+	for i := range kinds {
+		slices.Sort(kinds[i].tried)
+		slices.Sort(kinds[i].back)
+	}
+	return kinds
+}
+
+// neverBack reports whether at least half of the runs were not back at the end.
+func neverBack(summary *table.Table, r table.Row) bool {
+	return summary.Value(r, "unrecovered_count") >= summary.Value(r, "n")/2
+}
+
+// where says with which bases: "from 3 s" if with that and all above it that
+// were tried, else "at 3 s, 10 s".
+func (k backoffKind) where() string {
+	n, m := len(k.tried), len(k.back)
+	switch {
+	case n == m:
+		return "at any"
+	case slices.Equal(k.back, k.tried[n-m:]) && m > 1:
+		return "from " + compact(k.back[0], 3) + " s"
+	}
 	var parts []string
-	for i, b := range bases {
-		who := strings.Join(of[b], ", ")
-		if i == len(bases)-1 && len(of[b]) > 2 {
-			who = "the others"
-			if i == 0 {
-				who = "all kinds"
-			}
-		}
-		parts = append(parts, who+" from a base of "+compact(b, 3)+" s")
+	for _, b := range k.back {
+		parts = append(parts, compact(b, 3)+" s")
 	}
-	return strings.Join(parts, ", ")
+	return "at " + strings.Join(parts, ", ")
+}
+
+// backoffBases lists the kinds that bring the node back by their bases:
+// "decorrelated jitter from 3 s, fixed, exponential from 5 s".
+func backoffBases(kinds []backoffKind) string {
+	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k backoffKind) bool { return len(k.back) == 0 })
+	slices.SortStableFunc(kinds, func(a, b backoffKind) int { return cmp.Compare(a.back[0], b.back[0]) })
+	var parts []string
+	for i := 0; i < len(kinds); {
+		where := kinds[i].where()
+		var names []string
+		for ; i < len(kinds) && kinds[i].where() == where; i++ {
+			names = append(names, kinds[i].name)
+		}
+		parts = append(parts, strings.Join(names, ", ")+" "+where)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // backoffTrade compares the least with the most of the outage's requests that

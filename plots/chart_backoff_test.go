@@ -49,7 +49,7 @@ func TestBackoffChart(t *testing.T) {
 		panel string // the second
 	}{
 		{[]backoffRow{{"none", "0.1", 0, 3, 1, never}, {"full", "0.1", 0, 3, 2, never}, {"full", "10", 1, 1, 20, 0}, {"decorrelated", "0.1", 0, 3, 3, never}, {"decorrelated", "3", 1, 1, 12, 0}},
-			"Only waits longer than the backlog bring the node back: decorrelated from a base of 3 s, full jitter from a base of 10 s", "Recovery"},
+			"After an outage of 5 s the node comes back, of the bases tried, with decorrelated at 3 s; full jitter at 10 s; never without back-off", "Recovery"},
 		{[]backoffRow{{"none", "0.1", 0, 3, 1, never}, {"full", "0.1", 0, 3, 2, never}},
 			"No back-off tried brings the node back: it moves attempts, and a request that fails still makes all of its own", "Recovery"},
 		{[]backoffRow{{"none", "0.1", 0, 2.84, 0.5, 0}, {"full", "0.1", 0.07, 2.3, 0.6, 0}, {"full", "10", 1, 1.07, 13, 0}, {"fixed", "10", 1, 1.3, 10, 0}},
@@ -64,8 +64,8 @@ func TestBackoffChart(t *testing.T) {
 		if f.Title != test.title {
 			t.Errorf("title %q, want %q", f.Title, test.title)
 		}
-		if len(f.Panels) != 4 || f.Panels[1].Title != test.panel || strings.Contains(f.Note, "never") != (test.panel == "Recovery") {
-			t.Errorf("panel %q, note %q, want panel %q", f.Panels[1].Title, f.Note, test.panel)
+		if len(f.Panels) != 4 || !strings.HasPrefix(f.Panels[1].Title, test.panel) || (len(f.Key) == 2) != (test.panel == "Recovery") {
+			t.Errorf("panel %q, key %v, want panel %q", f.Panels[1].Title, f.Key, test.panel)
 		}
 		// No back-off has no base, and is drawn across all of them.
 		none := f.Panels[0].Marks[0].(Line)
@@ -74,6 +74,23 @@ func TestBackoffChart(t *testing.T) {
 		}
 		if err := f.Write(&bytes.Buffer{}, "png"); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// The title never says more than the grid shows.
+func TestBackoffBases(t *testing.T) {
+	for _, test := range []struct {
+		tried, back []float64
+		want        string
+	}{
+		{[]float64{1, 3, 10}, []float64{3, 10}, "full jitter from 3 s"},
+		{[]float64{1, 3, 10}, []float64{10}, "full jitter at 10 s"},
+		{[]float64{1, 3, 10}, []float64{1, 10}, "full jitter at 1 s, 10 s"},
+		{[]float64{1, 3}, []float64{1, 3}, "full jitter at any"},
+	} {
+		if got := backoffBases([]backoffKind{{"full jitter", test.tried, test.back}, {name: "fixed", tried: test.tried}}); got != test.want {
+			t.Errorf("of %v, %v: %q, want %q", test.tried, test.back, got, test.want)
 		}
 	}
 }

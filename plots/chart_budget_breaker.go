@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/stormglass/stormglass/table"
 )
@@ -83,13 +84,13 @@ func guardRow(summary *table.Table, r table.Row) string {
 	if summary.Key(r, "retry") == "none" {
 		return text
 	}
-	switch at := summary.Key(r, "retry_at"); at {
-	case "each":
+	switch summary.Key(r, "retry_at") {
+	case "all":
 		return text + " at each layer"
-	case "nearest":
+	case "innermost":
 		return text + " next to C"
 	default:
-		return text + " at the " + at
+		return text + " at the client"
 	}
 }
 
@@ -137,48 +138,69 @@ func guardMarks(summary *table.Table, g group, rows []string, errorRatio, metric
 	return marks
 }
 
-// guardTitle compares, at the highest share of failures, the load of retries at
-// each layer without guard, with a budget, and with a breaker.
+// guardTitle sets the load on C, at the highest share of failures, beside the
+// success at the highest share at which anything can succeed: what spares C may
+// cost the requests.
 func guardTitle(summary *table.Table, g group) string {
-	worst := ""
+	worst, partial := "", ""
 	for _, p := range summary.Levels("error_ratio") {
 		if worst == "" || number(p) > number(worst) {
 			worst = p
 		}
+		if number(p) < 1 && (partial == "" || number(p) > number(partial)) {
+			partial = p
+		}
 	}
-	// The most and the least attempts at C that retries lead to, by guard.
-	load := func(budget, breaker bool) float64 {
+	load := guardList(summary, g, worst, "c_amplification_ratio")
+	if load == "" {
+		return "Budgets and breakers in a chain of three hops"
+	}
+	text := fmt.Sprintf("When C fails %s %% of its calls, a request makes up to %s", percent(worst), load)
+	if partial == "" {
+		return text
+	}
+	return text + fmt.Sprintf("; at %s %%, requests succeed up to %s", percent(partial), guardList(summary, g, partial, "success_ratio"))
+}
+
+// guardList names the highest value of a metric for each way to bound retries,
+// over the layers that may retry.
+func guardList(summary *table.Table, g group, errorRatio, metric string) string {
+	var parts []string
+	for _, c := range []struct {
+		kinds   []string // first words of the policy
+		breaker []string
+		text    string
+	}{
+		{[]string{"retry"}, []string{"none"}, "unbounded"},
+		{[]string{"budget", "share", "counter"}, []string{"none"}, "with budgets"},
+		{[]string{"cap"}, []string{"none"}, "with caps"},
+		{[]string{"retry", "budget", "share", "counter", "cap"}, []string{"inside"}, "with breakers inside the retry"},
+		{[]string{"retry", "budget", "share", "counter", "cap"}, []string{"outside"}, "outside"},
+	} {
 		most := math.NaN()
-		for _, r := range g.rows("error_ratio", worst) {
-			kind := summary.Key(r, "retry")
-			if kind == "none" || (kind[:min(5, len(kind))] != "retry") != budget || (summary.Key(r, "breaker") != "none") != breaker {
+		for _, r := range g.rows("error_ratio", errorRatio) {
+			kind, _, _ := strings.Cut(summary.Key(r, "retry"), "-")
+			if !slices.Contains(c.kinds, kind) || !slices.Contains(c.breaker, summary.Key(r, "breaker")) {
 				continue
 			}
-			if v := summary.Value(r, "c_amplification_ratio_mean"); !(v <= most) {
+			if v := summary.Value(r, metric+"_mean"); !(v <= most) {
 				most = v
 			}
 		}
-		return most
-	}
-	text := fmt.Sprintf("A node that fails %s %% of its calls sees up to", percent(worst))
-	parts := ""
-	for _, c := range []struct {
-		budget, breaker bool
-		text            string
-	}{{false, false, "with unlimited retries"}, {true, false, "with budgets"}, {false, true, "with breakers"}, {true, true, "with both"}} {
-		if v := load(c.budget, c.breaker); !math.IsNaN(v) {
-			if parts != "" {
-				parts += ","
-			}
-			parts += " " + compact(v, 2)
-			if parts == " "+compact(v, 2) {
-				parts += " attempts per request"
-			}
-			parts += " " + c.text
+		if math.IsNaN(most) {
+			continue
 		}
+		value := compact(most, 2)
+		if metric == "success_ratio" {
+			value = compact(100*most, 0) + " %"
+		} else if len(parts) == 0 {
+			value += " attempts at it"
+		}
+		text := c.text
+		if text == "outside" && !strings.HasSuffix(strings.Join(parts, ""), "inside the retry") {
+			text = "with breakers outside the retry"
+		}
+		parts = append(parts, value+" "+text)
 	}
-	if parts == "" {
-		return "Budgets and breakers in a chain of three hops"
-	}
-	return text + parts
+	return strings.Join(parts, ", ")
 }

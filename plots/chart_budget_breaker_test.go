@@ -21,10 +21,10 @@ func guardTable() *table.Table {
 		retry, breaker, at, refused string
 		load, bound                 float64
 	}{
-		{"none", "none", "client", "no", 1, 1},
-		{"retry-3", "none", "client", "no", 3, 3}, {"retry-3", "none", "each", "no", 27, 27},
-		{"retry-3", "inside", "each", "no", 0.043, 27}, {"retry-3", "inside", "each", "yes", 0.044, 27}, {"retry-3", "outside", "each", "no", 0.13, 27},
-		{"budget-10", "none", "each", "no", 1.331, 1.331}, {"budget-10", "inside", "each", "no", 0, 1.331},
+		{"none", "none", "outermost", "no", 1, 1},
+		{"retry-3", "none", "outermost", "no", 3, 3}, {"retry-3", "none", "all", "no", 27, 27},
+		{"retry-3", "inside", "all", "no", 0.043, 27}, {"retry-3", "inside", "all", "yes", 0.044, 27}, {"retry-3", "outside", "all", "no", 0.13, 27},
+		{"budget-10", "none", "all", "no", 1.331, 1.331}, {"budget-10", "inside", "all", "no", 0, 1.331},
 	} {
 		for _, p := range []string{"1", "0.5"} {
 			t.Append([]string{"budget-breaker", r.retry, r.breaker, r.at, r.refused, p, "count-20-20-50", "5", "50", "60"},
@@ -40,7 +40,7 @@ func TestBudgetBreakerChart(t *testing.T) {
 		t.Fatalf("%d drawings, error %v", len(drawings), err)
 	}
 	f := drawings[0].Figure
-	if want := "A node that fails 100 % of its calls sees up to 27 attempts per request with unlimited retries, 1.33 with budgets, 0.13 with breakers, 0 with both"; f.Title != want {
+	if want := "When C fails 100 % of its calls, a request makes up to 27 attempts at it unbounded, 1.33 with budgets, 0.04 with breakers inside the retry, 0.13 outside; at 50 %, requests succeed up to 50 % unbounded, 50 % with budgets, 50 % with breakers inside the retry, 50 % outside"; f.Title != want {
 		t.Errorf("title %q, want %q", f.Title, want)
 	}
 	want := []string{"no retry", "unlimited 3 at the client", "unlimited 3 at each layer", "budget 10 % at each layer"}

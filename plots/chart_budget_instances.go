@@ -17,7 +17,7 @@ func drawInstances(summary *table.Table, details []*table.Table) ([]Drawing, err
 	}
 	bounds := details[0]
 	limits := groups(bounds, "policy", "instances", "failure_ratio")
-	styles := retryStyles(summary.Levels("policy"))
+	styles := instancesStyles(summary.Levels("policy"))
 	var drawings []Drawing
 	for _, g := range groups(summary, "policy", "instances", "failure_ratio") {
 		key := func(name string) string { return summary.Key(g.members[0], name) }
@@ -28,8 +28,9 @@ func drawInstances(summary *table.Table, details []*table.Table) ([]Drawing, err
 			Note:   " · 95 % intervals of the mean (Student t)",
 			ShareX: true,
 			Key: []KeyItem{
-				{KeyInterval, Neutral.Member(0), "simulated mean, 95 %"},
-				{KeyLine, Neutral.Member(0), "bound: 1 + r + tokens held at first ÷ requests"},
+				{KeyPoint, Neutral.Member(0), "means simulated, joined; 95 % intervals as bands"},
+				{KeyLine, boundLook(Neutral.Member(0)), "bound: 1 + r + tokens held at first ÷ requests"},
+				{KeyLine, Style{Color: ruleInk, Dashes: []float64{6, 4}, Width: 1.5}, "1: no retry"},
 			},
 		}
 		if len(summary.Levels("failure_ratio")) > 1 {
@@ -44,28 +45,27 @@ func drawInstances(summary *table.Table, details []*table.Table) ([]Drawing, err
 			}
 			for _, policy := range summary.Levels("policy") {
 				label := labelOf(summary, "policy", policy)
-				limit := Line{Label: label, Style: styles[policy]}
+				limit := Line{Style: boundLook(styles[policy])}
 				for _, r := range sameGroup(limits, g).rows("policy", policy) {
 					if bounds.Key(r, "failure_ratio") == failure {
 						limit.X, limit.Y = append(limit.X, number(bounds.Key(r, "instances"))), append(limit.Y, bounds.Value(r, "amplification_ratio"))
 					}
 				}
-				dots := Scatter{Label: label, Style: styles[policy]}
+				var rows []table.Row
 				for _, r := range g.rows("policy", policy) {
-					if summary.Key(r, "failure_ratio") != failure {
-						continue
+					if summary.Key(r, "failure_ratio") == failure {
+						rows = append(rows, r)
 					}
-					dots.X, dots.Y = append(dots.X, number(summary.Key(r, "instances"))), append(dots.Y, summary.Value(r, "amplification_ratio_mean"))
-					dots.YLo = append(dots.YLo, summary.Value(r, "amplification_ratio_ci95_lo"))
-					dots.YHi = append(dots.YHi, summary.Value(r, "amplification_ratio_ci95_hi"))
 				}
-				if len(dots.X) == 0 {
+				if len(rows) == 0 {
 					continue
 				}
-				if len(limit.X) == 0 {
-					limit.X, limit.Y = dots.X, dots.Y
+				if len(limit.X) > 0 {
+					p.Marks = append(p.Marks, limit)
 				}
-				p.Marks = append(p.Marks, limit, dots)
+				means := metricLine(summary, rows, "instances", "amplification_ratio", label, styles[policy])
+				means.Style.Width = 1.2
+				p.Marks = append(p.Marks, means)
 			}
 			if len(p.Marks) > 1 {
 				f.Panels = append(f.Panels, p)
@@ -74,6 +74,27 @@ func drawInstances(summary *table.Table, details []*table.Table) ([]Drawing, err
 		drawings = append(drawings, Drawing{g.suffix(), f})
 	}
 	return drawings, nil
+}
+
+// instancesStyles tells policies of one family apart by colour too.
+func instancesStyles(policies []string) map[string]Style {
+	styles := retryStyles(policies)
+	colors := []Family{Budget, TimeWindow, CountWindow, FixedRetry, BucketWindow}
+	n := 0
+	for _, p := range policies {
+		if retryFamily(p) == Budget {
+			s := styles[p]
+			s.Color, s.Dashes = colors[n%len(colors)].Color(), nil
+			styles[p] = s
+			n++
+		}
+	}
+	return styles
+}
+
+// boundLook is the look of the bound of a style: thin and dotted.
+func boundLook(s Style) Style {
+	return Style{Color: s.Color, Dashes: []float64{2, 3}, Width: 1.5, Glyph: NoGlyph}
 }
 
 // instancesTitle compares the fewest programs with the most, at the highest

@@ -70,28 +70,41 @@ func attemptsText(n string) string {
 	return n + " attempts"
 }
 
-// cancellationTitle names the load at which cancelling gains most.
+// cancellationTitle names the load at which cancelling gains most, if intervals
+// tell that it does.
 func cancellationTitle(summary *table.Table, g group) string {
 	type setting struct{ timeout, attempts, rate string }
-	goodput := map[setting]map[string]float64{}
+	goodput, end := map[setting]map[string]float64{}, map[setting]map[string]float64{}
 	var order []setting
 	for _, r := range g.members {
 		s := setting{summary.Key(r, "timeout_s"), summary.Key(r, "attempts"), summary.Key(r, "rate_rps")}
 		if goodput[s] == nil {
-			goodput[s] = map[string]float64{}
+			goodput[s], end[s] = map[string]float64{}, map[string]float64{}
 			order = append(order, s)
 		}
-		goodput[s][summary.Key(r, "cancel")] = summary.Value(r, "goodput_rps_mean")
+		cancel := summary.Key(r, "cancel")
+		goodput[s][cancel] = summary.Value(r, "goodput_rps_mean")
+		end[s][cancel] = summary.Value(r, "goodput_rps_ci95_hi")
+		if cancel == "on" {
+			end[s][cancel] = summary.Value(r, "goodput_rps_ci95_lo")
+		}
 	}
-	best, gain := order[0], math.Inf(-1)
+	best, gain, compared := order[0], math.Inf(-1), false
 	for _, s := range order {
 		off, ok := goodput[s]["off"]
 		on, ok2 := goodput[s]["on"]
-		if ok && ok2 && on-off > gain {
+		if !ok || !ok2 {
+			continue
+		}
+		compared = true
+		if on-off > gain && !(end[s]["on"] <= end[s]["off"]) {
 			best, gain = s, on-off
 		}
 	}
-	if math.IsInf(gain, -1) {
+	if compared && math.IsInf(gain, -1) {
+		return "At none of these loads do more requests get their answer in time from a service that stops for callers who have gone: the intervals overlap"
+	}
+	if !compared {
 		for level, v := range goodput[best] {
 			return fmt.Sprintf("With cancel %s, %s of %s requests per second are answered in time", level, compact(v, 1), best.rate)
 		}

@@ -119,7 +119,7 @@ func (m contentionPanel) reference(g group, details []*table.Table) Reference {
 
 // contentionTitle names the kinds of back-off that need the fewest calls at
 // the last number of clients, all that the intervals do not tell from the best,
-// with what the worst kinds need.
+// which is done soonest, and what the worst kinds need.
 func contentionTitle(summary *table.Table, g group) string {
 	levels := summary.Levels("clients")
 	clients := levels[len(levels)-1]
@@ -127,7 +127,7 @@ func contentionTitle(summary *table.Table, g group) string {
 	calls := func(r table.Row) float64 { return summary.Value(r, "calls_count_mean") }
 	took := func(r table.Row) float64 { return summary.Value(r, "completion_s_mean") }
 	kind := func(r table.Row) string { return summary.Key(r, "backoff") }
-	best, most, slowest := rows[0], rows[0], rows[0]
+	best, most, slowest, soonest := rows[0], rows[0], rows[0], rows[0]
 	for _, r := range rows {
 		if calls(r) < calls(best) {
 			best = r
@@ -137,6 +137,9 @@ func contentionTitle(summary *table.Table, g group) string {
 		}
 		if took(r) > took(slowest) {
 			slowest = r
+		}
+		if took(r) < took(soonest) {
+			soonest = r
 		}
 	}
 	var names, numbers, times []string
@@ -159,12 +162,21 @@ func contentionTitle(summary *table.Table, g group) string {
 		verb = "need"
 	}
 	text := fmt.Sprintf("%s %s the fewest calls to let %s clients update one row: %s, in %s", capital(contentionList(names)), verb, clients, contentionList(numbers), contentionList(times))
-	text += fmt.Sprintf("; %s takes %s calls", contentionName(kind(most)), compact(calls(most), 0))
-	switch name := contentionName(kind(slowest)); {
+	fast, slow := contentionName(kind(soonest)), contentionName(kind(slowest))
+	switch {
+	case slices.Contains(names, fast) && len(names) == 1:
+		text += ", the least of all"
+	case !slices.Contains(names, fast):
+		text += fmt.Sprintf("; %s is done soonest, in %s s, with %s calls", fast, compact(took(soonest), 2), compact(calls(soonest), 0))
+	}
+	if kind(most) != kind(soonest) && kind(most) != kind(slowest) {
+		text += fmt.Sprintf("; %s takes %s calls", contentionName(kind(most)), compact(calls(most), 0))
+	}
+	switch {
 	case kind(slowest) == kind(most):
-		text += fmt.Sprintf(" and %s s", compact(took(slowest), 1))
-	case !slices.Contains(names, name):
-		text += fmt.Sprintf(", %s %s s", name, compact(took(slowest), 1))
+		text += fmt.Sprintf("; %s takes %s calls and %s s", slow, compact(calls(most), 0), compact(took(slowest), 1))
+	case !slices.Contains(names, slow):
+		text += fmt.Sprintf("; %s takes %s s", slow, compact(took(slowest), 1))
 	}
 	return text
 }

@@ -46,7 +46,7 @@ func TestContentionChart(t *testing.T) {
 		t.Fatalf("%d drawings, error %v", len(drawings), err)
 	}
 	f := drawings[0].Figure
-	if want := "Full jitter needs the fewest calls to let 100 clients update one row: 797, in 4.9 s; no back-off takes 2,421 calls, exponential back-off 63.5 s"; f.Title != want {
+	if want := "Full jitter needs the fewest calls to let 100 clients update one row: 797, in 4.9 s; no back-off is done soonest, in 2 s, with 2,421 calls; exponential back-off takes 63.5 s"; f.Title != want {
 		t.Errorf("title %q, want %q", f.Title, want)
 	}
 	if len(f.Panels) != 2 || f.Panels[0].Y.Kind != Linear || f.Panels[1].Y.Kind != Log {
@@ -121,12 +121,12 @@ func TestContentionTitle(t *testing.T) {
 		{[]contentionRow{{"1", "none", 1, 0.04, 0, 0}, {"1", "full", 1, 0.04, 0, 0}},
 			"The kind of back-off makes no difference to the calls of 1 clients that update one row"},
 		{[]contentionRow{{"9", "none", 40, 0.5, 1, 0}, {"9", "equal", 31, 0.8, 1, 0}, {"9", "full", 30, 0.7, 1, 0}},
-			"Equal jitter and full jitter need the fewest calls to let 9 clients update one row: 31 and 30, in 0.8 s and 0.7 s; no back-off takes 40 calls"},
+			"Equal jitter and full jitter need the fewest calls to let 9 clients update one row: 31 and 30, in 0.8 s and 0.7 s; no back-off is done soonest, in 0.5 s, with 40 calls"},
 		{[]contentionRow{{"9", "none", 40, 2.5, 1, 0}, {"9", "fixed", 30, 0.8, 1, 0}},
-			"Fixed back-off needs the fewest calls to let 9 clients update one row: 30, in 0.8 s; no back-off takes 40 calls and 2.5 s"},
+			"Fixed back-off needs the fewest calls to let 9 clients update one row: 30, in 0.8 s, the least of all; no back-off takes 40 calls and 2.5 s"},
 		// One replication has no interval.
 		{[]contentionRow{{"9", "none", 40, 0.5, math.NaN(), 0}, {"9", "full", 39, 0.7, math.NaN(), 0}},
-			"Full jitter needs the fewest calls to let 9 clients update one row: 39, in 0.7 s; no back-off takes 40 calls"},
+			"Full jitter needs the fewest calls to let 9 clients update one row: 39, in 0.7 s; no back-off is done soonest, in 0.5 s, with 40 calls"},
 	} {
 		summary := contentionTables(test.rows, false)[0]
 		if got := contentionTitle(summary, groups(summary, "clients", "backoff")[0]); got != test.want {

@@ -165,6 +165,11 @@ func TestCancellationChart(t *testing.T) {
 	}
 	drawn(t, "cancellation", "At 160 requests/s (timeout 0.1 s, 3 attempts), a service that works on for callers who have gone answers 2/s in time, one that stops 146/s",
 		summaryOf(t, "cancellation", row("off", "40", "38", "16"), row("off", "160", "2", "16"), row("on", "40", "38", "16"), row("on", "160", "146", "16")))
+	interval := func(cancel, goodput, lo, hi string) string {
+		return row(cancel, "40", goodput, "16") + " goodput_rps_ci95_lo=" + lo + " goodput_rps_ci95_hi=" + hi
+	}
+	drawn(t, "cancellation", "At none of these loads do more requests get their answer in time from a service that stops for callers who have gone: the intervals overlap",
+		summaryOf(t, "cancellation", interval("off", "38", "37", "39"), interval("on", "38.5", "37.5", "39.5")))
 	drawn(t, "cancellation", "With cancel on, 38 of 40 requests per second are answered in time",
 		summaryOf(t, "cancellation", row("on", "40", "38", "0")))
 }

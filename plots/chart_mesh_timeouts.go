@@ -98,6 +98,9 @@ func timeoutsTitle(summary *table.Table, g group) string {
 	case hasOff && hasOn && off > 0:
 		return fmt.Sprintf("A timeout does not stop the work: %s clients keep up to %s calls in service; cancelling saves %s %% of the work",
 			clients, compact(most["off"], 0), compact(100*(1-on/off), 0))
+	case hasOff && off == 0:
+		return fmt.Sprintf("No caller leaves before its answer: %s clients keep up to %s calls in service, and none of the work is in vain",
+			clients, compact(most["off"], 0))
 	case hasOff:
 		return fmt.Sprintf("A timeout does not stop the work: %s clients keep up to %s calls in service", clients, compact(most["off"], 0))
 	}

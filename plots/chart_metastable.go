@@ -34,11 +34,11 @@ func drawMetastable(summary *table.Table, details []*table.Table) ([]Drawing, er
 			Title: metastableTitle(details[0], g),
 			Subtitle: fmt.Sprintf("Share of runs by offered load and length of a total stall; %s workers × %s s = %s/s, timeout %s s, at most %s attempts without back-off%s",
 				key("workers"), key("service_s"), compact(capacity, 1), key("timeout_s"), key("attempts"), g.title()),
-			Note: fmt.Sprintf(" · stall from %s s, judged in the last %s of %s s · number: mean recovery time, s · 0 s: no stall",
+			Note: fmt.Sprintf(" · stall from %s s, judged in the last %s of %s s · number: mean recovery time, s; 3/5: so many runs well at the end · stall – : none",
 				key("trigger_at_s"), key("judge_s"), key("horizon_s")),
 			Key: []KeyItem{
-				{KeyPoint, phaseStyles[0], "recovered"}, {KeyPoint, phaseStyles[1], "stuck"},
-				{KeyPoint, phaseStyles[2], "collapsed without the stall"},
+				{KeyPoint, phaseStyles[0], "well at the end"}, {KeyPoint, phaseStyles[1], "down at the end"},
+				{KeyPoint, phaseStyles[2], "down before " + key("trigger_at_s") + " s already"},
 			},
 			Columns: 4, ShareX: true, ShareY: true, Width: 1440, Height: 760,
 		}
@@ -53,9 +53,9 @@ func drawMetastable(summary *table.Table, details []*table.Table) ([]Drawing, er
 				tiles.Tiles = append(tiles.Tiles, phaseTile(summary, r, loads, triggers))
 			}
 			p := Panel{
-				Title: summary.Label(rows[0], "policy"),
+				Title: withRetries(summary.Label(rows[0], "policy"), key("attempts")),
 				X:     Axis{Label: "offered load, requests/s", Rows: loads},
-				Y:     Axis{Label: "stall, s", Rows: triggers},
+				Y:     Axis{Label: "stall, s", Rows: stallNames(triggers)},
 				Marks: []Mark{tiles},
 			}
 			if x, ok := between(loads, stuckAbove(details[0], g, policy)); ok {
@@ -104,10 +104,40 @@ func phaseTile(summary *table.Table, r table.Row, loads, triggers []string) Tile
 		Y:      float64(slices.Index(triggers, summary.Key(r, "trigger_s"))),
 		Shares: []float64{share("recovered_ratio"), share("stuck_ratio"), share("collapsed_before_ratio")},
 	}
-	if back := summary.Value(r, "recovery_s_mean"); t.Shares[0] == 1 && !math.IsNaN(back) {
+	back, n := summary.Value(r, "recovery_s_mean"), summary.Value(r, "n")
+	switch {
+	case t.Shares[0] == 1 && back < 0.5:
+		t.Text = "<1"
+	case t.Shares[0] == 1 && !math.IsNaN(back):
 		t.Text = compact(back, 0)
+	case slices.Max(t.Shares) < 1:
+		t.Text = compact(t.Shares[0]*n, 0) + "/" + compact(n, 0)
 	}
 	return t
+}
+
+// stallNames are lengths of a stall as rows; a stall of 0 s is none.
+func stallNames(triggers []string) []string {
+	names := slices.Clone(triggers)
+	for i, t := range names {
+		if number(t) == 0 {
+			names[i] = "–"
+		}
+	}
+	return names
+}
+
+// withRetries says how many the retries of a policy are: "1 retry, no budget".
+func withRetries(policy, attempts string) string {
+	rest, ok := strings.CutPrefix(policy, "retries")
+	switch n := number(attempts) - 1; {
+	case !ok:
+		return policy
+	case n == 1:
+		return "1 retry" + rest
+	default:
+		return compact(n, 0) + " retries" + rest
+	}
 }
 
 // stuckAbove is the closed form of a policy's limit; NaN if there is none.
@@ -145,8 +175,8 @@ func between(levels []string, v float64) (float64, bool) {
 // the longest stall.
 func metastableTitle(limits *table.Table, g group) string {
 	words := []struct{ policy, text string }{
-		{"unlimited", "with unlimited retries"}, {"budget-request", "with a budget per request"},
-		{"budget-success", "with one per success"}, {"none", "without retries"},
+		{"unlimited", "with " + withRetries("retries", g.table.Key(g.members[0], "attempts")) + " and no budget"},
+		{"budget-request", "with a budget credited per request"}, {"budget-success", "with one credited per success"}, {"none", "without retries"},
 	}
 	longest := -1.0
 	var up, none []string

@@ -57,7 +57,7 @@ func TestMetastableChart(t *testing.T) {
 		t.Fatalf("%d drawings, error %v", len(drawings), err)
 	}
 	f := drawings[0].Figure
-	if want := "After a stall of 5 s, a node for 300/s recovers at loads up to 100/s with unlimited retries, 200/s without retries"; f.Title != want {
+	if want := "After a stall of 5 s, a node for 300/s recovers at loads up to 100/s with 1 retry and no budget, 200/s without retries"; f.Title != want {
 		t.Errorf("title %q, want %q", f.Title, want)
 	}
 	if len(f.Panels) != 3 || f.Panels[0].Title != "no retry" || len(f.Panels[0].X.Rows) != 3 || f.Panels[0].X.Rows[0] != "100" || f.Panels[0].Y.Rows[0] != "5" {
@@ -92,7 +92,7 @@ func TestMetastableChartTitles(t *testing.T) {
 		limits map[string]float64
 		want   string
 	}{
-		{map[string]float64{"unlimited": 50}, "After a stall of 5 s, a node for 300/s recovers at no load tried with unlimited retries"},
+		{map[string]float64{"unlimited": 50}, "After a stall of 5 s, a node for 300/s recovers at no load tried with 1 retry and no budget"},
 		{map[string]float64{"lifo": 500}, "At which load and after which stall a node for 300/s stays down"},
 	} {
 		drawings, err := Draw("metastable", phaseTables(test.limits), "")

@@ -22,6 +22,20 @@ type Tiles struct {
 	Tiles  []Tile
 }
 
+// mixed reports whether a tile has more than one share.
+func (t Tile) mixed() bool {
+	n := 0
+	for _, v := range t.Shares {
+		if v > 0 {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// platedAlpha is the white behind a text across several colours.
+const platedAlpha = 0xD8
+
 // tileGap is the white between two tiles.
 const tileGap = 3 * px
 
@@ -65,6 +79,10 @@ func (m Tiles) draw(f *frame, l layer) {
 		case texts:
 			s := textStyle{size: noteSize, color: ink}
 			if s.width(t.Text)+4*px <= 2*w && s.line() <= 2*h {
+				if t.mixed() { // the text would lie across colours, or a line
+					w, h := s.width(t.Text)/2+3*px, s.line()/2
+					f.rect(tint(white, platedAlpha), vg.Rectangle{Min: vg.Point{X: at.X - w, Y: at.Y - h}, Max: vg.Point{X: at.X + w, Y: at.Y + h}})
+				}
 				f.middle(s, at, center, t.Text)
 			}
 		}

@@ -74,6 +74,7 @@ type Retry struct {
 	backoff  *Backoff
 	budget   Budget        // nil if unlimited
 	learns   AttemptBudget // the budget, if it wants to know of attempts
+	guard    *Guard        // nil if only the budget is asked
 	plain    bool          // only errors are retried
 }
 
@@ -102,6 +103,15 @@ func NewRetry(c RetryConfig, budget Budget) (*Retry, error) {
 func (r *Retry) With(budget Budget) *Retry {
 	other := *r
 	other.setBudget(budget)
+	return &other
+}
+
+// Guarded returns the same policy, which asks a guard before it grants a
+// retry; with nil it asks none. In Decide, [Guard] takes the place of the
+// question to the budget.
+func (r *Retry) Guarded(g *Guard) *Retry {
+	other := *r
+	other.guard = g
 	return &other
 }
 

@@ -12,6 +12,10 @@ type Attempt struct {
 	Waited  time.Duration // delay before this attempt, 0 for the first
 	Outcome Outcome
 	U       float64 // uniform in [0, 1), for the jitter; see [Uniform]
+
+	// NotIdempotent says that the call must not be made twice: it is no read,
+	// and the callee does not recognise a repetition. Only a Guard asks.
+	NotIdempotent bool
 }
 
 // A Decision says whether a request is tried again.
@@ -33,13 +37,17 @@ const (
 	DeadlineReached        // the retry would start at the deadline or later
 	BudgetSpent            // the budget refused
 
+	// Those of a Guard, which may be looked at before the budget.
+	BreakerNotClosed // the breaker was open or half-open
+	NotIdempotent    // the call must not be made twice
+
 	reasonCount
 )
 
-var reasonNames = [reasonCount]string{"granted", "success", "not-retryable", "attempts", "deadline", "budget"}
+var reasonNames = [reasonCount]string{"granted", "success", "not-retryable", "attempts", "deadline", "budget", "breaker", "not-idempotent"}
 
 // String returns "granted", "success", "not-retryable", "attempts",
-// "deadline" or "budget".
+// "deadline", "budget", "breaker" or "not-idempotent".
 func (r Reason) String() string {
 	if r < reasonCount {
 		return reasonNames[r]
@@ -48,21 +56,22 @@ func (r Reason) String() string {
 }
 
 // Decide decides what follows an attempt. The budget is asked last, so a
-// retry that is refused for another reason costs nothing of it. Without a
-// retry the request is over, and the budget is told.
+// retry that is refused for another reason costs nothing of it, unless a
+// [Guard] has another order. Without a retry the request is over, and the
+// budget is told.
 func (r *Retry) Decide(a Attempt) Decision {
 	delay, reason := r.look(a)
 	if r.learns != nil && reason != NotRetryable {
 		r.learns.Attempt(reason == NotNeeded)
 	}
 	retried := a.Number > 1
-	if r.budget != nil {
-		if reason == Granted && !r.budget.TryRetry(retried) {
-			reason, retried = BudgetSpent, false
-		}
-		if reason != Granted {
-			r.budget.Done(retried, a.Outcome.Err == nil)
-		}
+	if reason == Granted && r.guard != nil {
+		reason, retried = r.guard.ask(r.budget, a)
+	} else if reason == Granted && r.budget != nil && !r.budget.TryRetry(retried) {
+		reason, retried = BudgetSpent, false
+	}
+	if reason != Granted && r.budget != nil {
+		r.budget.Done(retried, a.Outcome.Err == nil)
 	}
 	if reason != Granted {
 		return Decision{Reason: reason}

@@ -20,6 +20,7 @@ const (
 	ErrReset                           // the connection broke before the answer
 	ErrBreakerOpen                     // an open breaker refused: nothing was sent
 	ErrLimit                           // a cap on calls in flight refused: nothing was sent
+	ErrLeft                            // the caller gave the attempt up
 
 	endOfCodes ErrorCode = 600
 )
@@ -41,6 +42,8 @@ func (c ErrorCode) Error() string {
 		return "breaker open"
 	case ErrLimit:
 		return "limit"
+	case ErrLeft:
+		return "left"
 	}
 	return fmt.Sprintf("status %d", uint16(c))
 }
@@ -88,6 +91,7 @@ var errorClasses = []errorClass{
 	{"reset", ErrReset, ErrReset},
 	{"breaker-open", ErrBreakerOpen, ErrBreakerOpen},
 	{"limit", ErrLimit, ErrLimit},
+	{"left", ErrLeft, ErrLeft},
 	{"other", ErrOther, ErrOther},
 	{"4xx", 400, 499},
 	{"5xx", 500, 599},
@@ -106,6 +110,7 @@ var errorClasses = []errorClass{
 //	reset            ErrReset
 //	breaker-open     ErrBreakerOpen
 //	limit            ErrLimit
+//	left             ErrLeft
 //	other            errors without a code
 //	4xx, 5xx         codes 400 to 499, 500 to 599
 //	gateway-error    codes 502 to 504

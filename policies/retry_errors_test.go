@@ -14,7 +14,7 @@ import (
 func TestErrorCodeText(t *testing.T) {
 	for code, want := range map[ErrorCode]string{
 		ErrOther: "other error", ErrTimeout: "timeout", ErrConnect: "connect failure",
-		ErrConnectTimeout: "connect timeout", ErrReset: "reset", ErrBreakerOpen: "breaker open", ErrLimit: "limit",
+		ErrConnectTimeout: "connect timeout", ErrReset: "reset", ErrBreakerOpen: "breaker open", ErrLimit: "limit", ErrLeft: "left",
 		429: "status 429", 503: "status 503",
 	} {
 		if got := code.Error(); got != want {
@@ -156,6 +156,8 @@ func TestErrorListAgainstTwin(t *testing.T) {
 			return c == ErrBreakerOpen
 		case "limit":
 			return c == ErrLimit
+		case "left":
+			return c == ErrLeft
 		case "other":
 			return c == ErrOther
 		case "4xx":

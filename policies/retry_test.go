@@ -247,7 +247,7 @@ func TestRetryProperties(t *testing.T) {
 						break
 					}
 					o := rapid.SampledFrom([]Outcome{answered, failed, failed, failed, rejected}).Draw(t, "outcome")
-					d := r.Decide(Attempt{n, now, waited, o, rapid.Float64Range(0, lastU).Draw(t, "u")})
+					d := r.Decide(Attempt{Number: n, Elapsed: now, Waited: waited, Outcome: o, U: rapid.Float64Range(0, lastU).Draw(t, "u")})
 					if !d.Retry {
 						if d.Delay != 0 || d.Reason == Granted {
 							t.Fatalf("decision %+v", d)

@@ -1,0 +1,152 @@
+package experiments
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/stormglass/stormglass/table"
+)
+
+// report shows the stalled chain, the nearest cells of the grid, and what the
+// refinement found if there was one.
+func (s *drillSearch) report(r *Result) []table.Text {
+	var texts []table.Text
+	if t := stalledText(r); len(t.Rows) > 0 {
+		texts = append(texts, t)
+	}
+	if t := nearestText(r); len(t.Rows) > 0 {
+		texts = append(texts, t)
+	}
+	if s.result == r {
+		for _, d := range s.found {
+			texts = append(texts, d.text())
+		}
+	}
+	return texts
+}
+
+func stalledText(r *Result) table.Text {
+	t := table.Text{
+		Caption: fmt.Sprintf("Gateway → A → B, B slower than A waits: calls at B for each request, %s", r.replications()),
+		Header:  []string{"gateway retries", "A retries", "calls at B", "article", "(1 + gateway)(1 + A)"},
+	}
+	for i, c := range r.Plan.Cells {
+		if c.Text("scene") == drillStalled {
+			v := r.Stat(i, "calls_at_b_per_request_count")
+			t.Append(c.Text("gateway_retries"), c.Text("retries"),
+				meanCI(v, 2), article(v, 0), exact(v, 2))
+		}
+	}
+	return t
+}
+
+// nearestText lists the nearest cell of each delay and guard.
+func nearestText(r *Result) table.Text {
+	p := r.Plan
+	t := table.Text{
+		Caption: "The grid's nearest cell to the drill's four figures, for each delay and guard: means of " + r.replications(),
+		Header: []string{"delay", "guard", "delayed", "late", "calls/s B can serve", "workers", "queue",
+			"no guard: calls/s", "success", "guard: calls/s", "success", "distance"},
+		Left: 2,
+	}
+	for _, cells := range p.cellGroups("late_ratio", "capacity_rps", "queue_s") {
+		i := nearestDrill(r, cells)
+		if i < 0 {
+			continue
+		}
+		c := p.Cells[i]
+		t.Append(c.Text("delay")+p.varying(c, "scene", "gateway_retries", "delay", "guard", "late_ratio", "capacity_rps", "queue_s"),
+			p.column("guard").Label(c.Text("guard")),
+			percent(r.Stat(i, "delayed_ratio").Mean, 1), percent(c.Float("late_ratio"), 1), c.Text("capacity_rps"),
+			short(r.Stat(i, "workers_count").Mean, 0), short(r.Stat(i, "queue_count").Mean, 0),
+			short(r.Stat(i, "plain_rps").Mean, 0), percent(r.Stat(i, "plain_success_ratio").Mean, 2),
+			short(r.Stat(i, "guarded_rps").Mean, 0), percent(r.Stat(i, "guarded_success_ratio").Mean, 1),
+			percent((drillFit{r, i}).distance(), 1))
+	}
+	t.Notes = append(t.Notes, "Article, as an illustration: 1500/s and 0.2 % without guards, 545/s and 88.5 % with them. A budget of 10 % of the requests makes that 550/s; one of 10 % of the successes, 500 × (1 + 0.1 × 0.885) = 544/s.")
+	return t
+}
+
+// text shows the refined setting beside the article.
+func (d drillFound) text() table.Text {
+	r, i := d.best.result, d.best.cell
+	c := r.Plan.Cells[i]
+	t := table.Text{
+		Caption: fmt.Sprintf("Refined, delay %s, measured again with another seed: %s", c.Text("delay"), r.replications()),
+		Header:  []string{"figure", "article", "ours [95 %]", "error"},
+		Left:    1,
+	}
+	errors := d.best.errors()
+	for k, target := range drillTargets {
+		v := r.Stat(i, target.metric)
+		if target.article < 1 {
+			t.Append(target.words, percent(target.article, 1), percentCI(v, 2), percent(errors[k], 1))
+		} else {
+			t.Append(target.words, short(target.article, 0), meanCI(v, 1), percent(errors[k], 1))
+		}
+	}
+	for _, cpu := range []struct {
+		metric, words string
+		article       float64
+	}{{"plain_busy_ratio", "no guard, CPU (ours: workers busy), not fitted", drillPlainCPU}, {"guarded_busy_ratio", "budget + jitter, CPU (ours: workers busy), not fitted", drillGuardedCPU}} {
+		v := r.Stat(i, cpu.metric)
+		t.Append(cpu.words, percent(cpu.article, 0), percentCI(v, 1), percent(v.Mean/cpu.article-1, 1))
+	}
+	verdict := "Both rows come out of one system (each figure as it is printed, or to 1 %)"
+	if !d.best.met() {
+		worst := 0
+		for k := range errors {
+			if math.Abs(errors[k]) > math.Abs(errors[worst]) {
+				worst = k
+			}
+		}
+		verdict = fmt.Sprintf("Not all four figures come out; the nearest setting misses most in %q, by %s", drillTargets[worst].words, percent(math.Abs(errors[worst]), 1))
+	}
+	late, rate := c.Float("late_ratio"), c.Float("rate_rps")
+	t.Notes = append(t.Notes,
+		fmt.Sprintf("%s: %s of the calls delayed (%s, %s s; %s late), %s workers for %s calls/s, a queue of %s, and %s.", verdict,
+			percent(r.Stat(i, "delayed_ratio").Mean, 1), c.Text("delay"), c.Text("delay_s"), percent(late, 1),
+			short(r.Stat(i, "workers_count").Mean, 0), c.Text("capacity_rps"), short(r.Stat(i, "queue_count").Mean, 0),
+			r.Plan.column("guard").Label(c.Text("guard"))),
+		fmt.Sprintf("It is a window: plain retries of late calls alone make %s calls/s, and B falls if it can serve less; guarded it stands if it can serve more than %s.",
+			short(rate*retrySeries(late, int(c.Float("retries"))+1), 0), short(r.Stat(i, "guarded_rps").Mean, 0)),
+		"The fit is not unique: four figures, and the shape of the delay, workers, queue and budget are free. So it shows that the drill is possible, not how it was.",
+		busyNote(c, r.Stat(i, "guarded_busy_ratio").Mean))
+	return t
+}
+
+// busyNote compares the busy workers with the article's CPU.
+func busyNote(c Cell, busy float64) string {
+	rate, late := c.Float("rate_rps"), c.Float("late_ratio")
+	wide := c.Float("capacity_rps") * busy / drillGuardedCPU
+	text := fmt.Sprintf("Guarded, B's workers are busy for %s of the time. For the article's %s of CPU, B would be one for %s calls/s",
+		percent(busy, 0), percent(drillGuardedCPU, 0), short(wide, 0))
+	if plain := rate * retrySeries(late, int(c.Float("retries"))+1); wide > plain {
+		return text + fmt.Sprintf(", which bears the plain retries of late calls (%s/s) and falls only if something pushes it: -set capacity_rps=880 -set pause_s=3 -set queue_s=1.5.", short(plain, 0))
+	}
+	return text + "."
+}
+
+// retrySeries is the mean number of attempts if each fails with p.
+func retrySeries(p float64, attempts int) float64 {
+	sum, term := 0.0, 1.0
+	for range attempts {
+		sum += term
+		term *= p
+	}
+	return sum
+}
+
+// percent renders a ratio in percent.
+func percent(ratio float64, decimals int) string {
+	if math.IsNaN(ratio) {
+		return Blank
+	}
+	return fixed(100*ratio, decimals) + " %"
+}
+
+// percentCI is meanCI of a ratio, in percent.
+func percentCI(s Stat, decimals int) string {
+	s.Mean, s.Lo, s.Hi = 100*s.Mean, 100*s.Lo, 100*s.Hi
+	return meanCI(s, decimals) + " %"
+}

@@ -1,0 +1,96 @@
+package experiments
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/stormglass/stormglass/model"
+	"github.com/stormglass/stormglass/table"
+)
+
+// The four measures by which retries are watched, the last of them in two
+// columns. Every experiment that retries in a system ends its Metrics with
+// these, and its rows with what measureRetries returns.
+var retryMeasures = []Metric{
+	{Name: "retry_ratio", Doc: "tries after the first of a call ÷ all tries; a try is an attempt, or what the caller's own breaker or cap refused in its place"},
+	{Name: "retry_success_ratio", Doc: "share of the tries after the first that succeeded; below 0.1 they are load and nothing else"},
+	{Name: "most_attempts_count", Doc: "most tries of one call"},
+	{Name: "breaker_openings_count", Doc: "openings of all breakers, those after probes included"},
+	{Name: "breaker_open_s", Doc: "time that breakers were open, all together, s"},
+}
+
+// measureRetries returns the measures of a run.
+func measureRetries(l *model.Ledger) []float64 {
+	m := l.Measures()
+	return []float64{m.RetryRatio(), m.RetrySuccessRatio(), float64(m.MostAttempts), float64(m.Openings), m.OpenTime.Seconds()}
+}
+
+// withMeasures is a row of metrics with the measures of its run behind it.
+func withMeasures(l *model.Ledger, row ...float64) []float64 {
+	return append(row, measureRetries(l)...)
+}
+
+// uselessBelow is the retry success ratio below which the article on retry
+// governance says to switch retries off.
+const uselessBelow = 0.1
+
+// MeasuresTable renders the four measures of each cell, and says where
+// retries are of no use; ok is false if the experiment has none.
+func (r *Result) MeasuresTable() (t table.Text, ok bool) {
+	e := r.Plan.Experiment
+	if !e.has("retry_success_ratio") || !e.has("retry_ratio") {
+		return t, false
+	}
+	t = table.Text{
+		Caption: "Four measures of retries: means of " + r.replications(),
+		Header:  []string{"cell", "retry ratio", "retries good", "most attempts", "openings", "open s"},
+		Left:    1,
+	}
+	const most = 40 // cells that a terminal shows
+	useless, retrying := 0, 0
+	for i, c := range r.Plan.Cells {
+		ratio, good := r.Stat(i, "retry_ratio"), r.Stat(i, "retry_success_ratio")
+		if ratio.Mean > 0 {
+			retrying++
+			if good.Mean < uselessBelow {
+				useless++
+			}
+		}
+		if i < most {
+			name := strings.TrimPrefix(r.Plan.varying(c), " · ")
+			if name == "" {
+				name = e.Name
+			}
+			t.Append(name, short(ratio.Mean, 3), short(good.Mean, 3), short(r.Stat(i, "most_attempts_count").Mean, 1),
+				short(r.Stat(i, "breaker_openings_count").Mean, 1), short(r.Stat(i, "breaker_open_s").Mean, 1))
+		}
+	}
+	if n := len(r.Plan.Cells); n > most {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d more cells are in the CSV.", n-most))
+	}
+	if useless > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("Warning: in %d of %d cells that retry, less than %.0f %% of the retries succeed: there they are load and nothing else, and should be off.",
+			useless, retrying, 100*uselessBelow))
+	}
+	return t, true
+}
+
+// has reports whether the experiment has a metric.
+func (e *Experiment) has(metric string) bool {
+	for _, m := range e.Metrics {
+		if m.Name == metric {
+			return true
+		}
+	}
+	return false
+}
+
+// undefinedMeasures are the measures of a cell without a system: none is defined.
+func undefinedMeasures() []float64 {
+	row := make([]float64, len(retryMeasures))
+	for i := range row {
+		row[i] = math.NaN()
+	}
+	return row
+}

@@ -1,0 +1,151 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/stormglass/stormglass/table"
+)
+
+func init() { charts["guards"] = drawGuards }
+
+// pipelineBudgets tell the budgets of guards apart.
+var pipelineBudgets = []struct {
+	budget, text string
+	style        Style
+}{
+	{"counter", "counter", Unlimited.Member(0)},
+	{"bucket", "bucket", Budget.Member(0)},
+	{"window", "sliding window", TimeWindow.Member(0)},
+	{"none", "no budget", NoRetry.Member(0)},
+}
+
+// A pipelinePanel is a row of the figure: what is drawn, of which guards.
+type pipelinePanel struct {
+	title, axis, value string
+	guards             []string
+}
+
+// pipelinePanels are the rows: the budgets alone, and the pipeline in both
+// orders, the budget first and last.
+var pipelinePanels = []pipelinePanel{
+	{"Budget alone", "retries granted so far", "retries_count", []string{"budget-only"}},
+	{"Budget alone", "calls at the node, 1/s", "calls_rps", []string{"budget-only"}},
+	{"With breaker and idempotence", "retries granted so far", "retries_count", []string{"budget-first", "budget-last"}},
+}
+
+// drawGuards shows the retries granted, and the load they make, over time: a
+// column for each start of the outage.
+func drawGuards(summary *table.Table, details []*table.Table) ([]Drawing, error) {
+	if len(details) == 0 {
+		return nil, fmt.Errorf("no series")
+	}
+	series := details[0]
+	runs := groups(series, "budget", "guard", "outage_at_s", "replication", "t_s")
+	var drawings []Drawing
+	for _, g := range groups(summary, "budget", "guard", "outage_at_s") {
+		run := sameGroup(runs, g)
+		key := func(name string) string { return summary.Key(g.members[0], name) }
+		wait := "retried at once"
+		if number(key("wait_s")) > 0 {
+			wait = "first wait " + key("wait_s") + " s"
+		}
+		starts := summary.Levels("outage_at_s")
+		f := &Figure{
+			Title: glued(pipelineTitle(summary, g)),
+			Subtitle: glued(fmt.Sprintf("%s requests/s, at most %s attempts, %s; budgets of %s %%: a counter, free up to %s requests and reset at %s, a bucket of %s tokens, a window of %s s; %s %% of the calls fail%s",
+				key("rate_rps"), key("attempts"), wait, percent(key("ratio")), key("grace"), key("reset_at"), key("cap"), key("window_s"), percent(key("error_ratio")), g.title())),
+			Note:    " · replication 0",
+			Columns: len(starts), ShareX: true, Height: 900,
+			Key: []KeyItem{{KeySpan, Style{}, "outage"}, {KeyLine, Neutral.Member(0), "budget asked alone or first"}, {KeyLine, Neutral.Member(1), "budget asked last"}},
+		}
+		for _, row := range pipelinePanels {
+			var panels []Panel
+			drawn := false
+			for i, start := range starts {
+				end := min(number(start)+number(key("outage_s")), number(key("horizon_s")))
+				p := Panel{X: Axis{Label: "time, s"}, Y: Axis{Label: row.axis}, Title: row.title,
+					Marks: []Mark{Spans{{From: number(start), To: end}}}}
+				for _, b := range pipelineBudgets {
+					for k, guard := range row.guards {
+						line := pipelineLine(run, b.budget, guard, start, row.value)
+						if len(line.X) == 0 {
+							continue
+						}
+						line.Style = b.style
+						line.Style.Dashes = memberDashes[k]
+						if i == len(starts)-1 && k == 0 {
+							line.Label = b.text
+						}
+						p.Marks = append(p.Marks, line)
+						drawn = true
+					}
+				}
+				panels = append(panels, p)
+			}
+			if drawn {
+				f.Panels = append(f.Panels, panels...)
+			}
+		}
+		if len(f.Panels) > 0 {
+			drawings = append(drawings, Drawing{g.suffix(), f})
+		}
+	}
+	return drawings, nil
+}
+
+// pipelineLine is a value of a run over time: a count from 0 on, or the rate
+// of each interval, which the table gives at its end.
+func pipelineLine(run group, budget, guard, start, value string) Line {
+	line := Line{Step: value != "retries_count"}
+	t := run.table
+	at := 0.0
+	for _, r := range run.members {
+		if t.Key(r, "budget") != budget || t.Key(r, "guard") != guard || t.Key(r, "outage_at_s") != start {
+			continue
+		}
+		end, v := number(t.Key(r, "t_s")), t.Value(r, value)
+		if line.Step {
+			line.X, line.Y = append(line.X, at), append(line.Y, v)
+		} else {
+			if len(line.X) == 0 {
+				line.X, line.Y = append(line.X, 0), append(line.Y, 0)
+			}
+			line.X, line.Y = append(line.X, end), append(line.Y, v)
+		}
+		at = end
+	}
+	return line
+}
+
+// pipelineTitle compares the most that the budgets alone let through in a
+// second, and says what a reset of the counter does.
+func pipelineTitle(summary *table.Table, g group) string {
+	most := func(budget, metric string) float64 {
+		v := math.NaN()
+		for _, r := range g.rows("guard", "budget-only") {
+			if x := summary.Value(r, metric+"_mean"); summary.Key(r, "budget") == budget && !(x <= v) && !math.IsNaN(x) {
+				v = x
+			}
+		}
+		return v
+	}
+	text := ""
+	for _, b := range pipelineBudgets {
+		burst := most(b.budget, "burst_retries_count")
+		switch {
+		case math.IsNaN(burst) || b.budget == "none":
+		case text == "":
+			text = fmt.Sprintf("In its worst second the %s grants %s retries", b.text, compact(burst, 0))
+		default:
+			text += fmt.Sprintf(", the %s %s", b.text, compact(burst, 0))
+		}
+	}
+	switch reset := most("counter", "reset_retries_count"); {
+	case text == "":
+		return "What the guards before a retry let through"
+	case reset > 0:
+		text += fmt.Sprintf("; after each reset, the next %s requests get %s from the counter", summary.Key(g.members[0], "grace"), compact(reset, 0))
+	}
+	return text
+}

@@ -1,0 +1,150 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/stormglass/stormglass/table"
+)
+
+func init() { charts["retry-on"] = drawRetryOn }
+
+// retryOnStyles tell the policies apart.
+var retryOnStyles = []struct {
+	policy string
+	style  Style
+}{
+	{"none", NoRetry.Member(0)},
+	{"any", Unlimited.Member(0)},
+	{"any-but-429", FixedRetry.Member(1)},
+	{"5xx", CountWindow.Member(2)},
+	{"retry-governance", Budget.Member(3)},
+	{"spring-cloud-drill", TimeWindow.Member(4)},
+}
+
+// retryOnRows are the metrics of the figure.
+var retryOnRows = []struct{ metric, axis string }{
+	{"amplification_ratio", "attempts per request"},
+	{"good_success_ratio", "success of the other requests"},
+	{"wasted_ratio", "share of attempts wasted"},
+}
+
+// drawRetryOn shows load, success and waste against the share of requests
+// that no retry can mend, without a limit and with one.
+func drawRetryOn(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
+	var drawings []Drawing
+	for _, g := range groups(summary, "policy", "permanent_ratio", "limit_rps") {
+		key := func(name string) string { return summary.Key(g.members[0], name) }
+		var limits []string // that the group has
+		for _, limit := range summary.Levels("limit_rps") {
+			if len(g.rows("limit_rps", limit)) > 0 {
+				limits = append(limits, limit)
+			}
+		}
+		budget := "no budget but those of the published policies"
+		if number(key("budget_ratio")) > 0 {
+			budget = "a budget of " + percent(key("budget_ratio")) + " %"
+		}
+		f := &Figure{
+			Title: glued(retryOnTitle(summary, g)),
+			Subtitle: glued(fmt.Sprintf("%s requests/s, %s; %s %% of the attempts end in %s; a share of the requests is answered 400 at every attempt, and attempts above the limit 429%s",
+				key("rate_rps"), budget, percent(key("transient_ratio")), key("transient"), g.title())),
+			Note:    " · means, 95 % intervals as bands",
+			Columns: len(limits), ShareX: true, Height: 960,
+			Key: []KeyItem{{KeyPoint, boundStyle, "closed form, in the long run"}},
+		}
+		for _, row := range retryOnRows {
+			var panels []Panel
+			for i, limit := range limits {
+				p := Panel{X: Axis{Label: "share of requests answered 400"}, Y: Axis{Label: row.axis}}
+				if row.metric == "good_success_ratio" {
+					p.Y.Range = [2]float64{retryOnFloor(summary, g), 1}
+				}
+				exact := Scatter{Style: boundStyle}
+				if row.metric == retryOnRows[0].metric {
+					p.Title = "No limit"
+					if number(limit) > 0 {
+						p.Title = "Limit of " + limit + " attempts/s"
+					}
+				}
+				for _, s := range retryOnStyles {
+					line := Line{Style: s.style, Points: true}
+					for _, r := range g.rows("policy", s.policy) {
+						if v := summary.Value(r, row.metric+"_mean"); summary.Key(r, "limit_rps") == limit && !math.IsNaN(v) {
+							line.X, line.Y = append(line.X, number(summary.Key(r, "permanent_ratio"))), append(line.Y, v)
+							line.Lo = append(line.Lo, summary.Value(r, row.metric+"_ci95_lo"))
+							line.Hi = append(line.Hi, summary.Value(r, row.metric+"_ci95_hi"))
+							if x := summary.Value(r, row.metric+"_exact"); !math.IsNaN(x) {
+								exact.X, exact.Y = append(exact.X, number(summary.Key(r, "permanent_ratio"))), append(exact.Y, x)
+							}
+						}
+					}
+					if len(line.X) == 0 {
+						continue
+					}
+					if i == len(limits)-1 {
+						line.Label = labelOf(summary, "policy", s.policy)
+					}
+					p.Marks = append(p.Marks, line)
+				}
+				if len(exact.X) > 0 {
+					p.Marks = append(p.Marks, exact)
+				}
+				if len(p.Marks) > 0 {
+					panels = append(panels, p)
+				}
+			}
+			if len(panels) == len(limits) { // else nothing of it was measured somewhere
+				f.Panels = append(f.Panels, panels...)
+			}
+		}
+		if len(f.Panels) > 0 {
+			drawings = append(drawings, Drawing{g.suffix(), f})
+		}
+	}
+	return drawings, nil
+}
+
+// retryOnFloor is a tenth at or below all success shares of a group.
+func retryOnFloor(summary *table.Table, g group) float64 {
+	low := 0.9
+	for _, r := range g.members {
+		if v := summary.Value(r, "good_success_ratio_ci95_lo"); v < low {
+			low = v
+		}
+		if v := summary.Value(r, "good_success_ratio_mean"); v < low {
+			low = v
+		}
+	}
+	return math.Floor(10*low) / 10
+}
+
+// retryOnTitle compares retries of any error and of 5xx where they differ most
+// in the requests that they cost.
+func retryOnTitle(summary *table.Table, g group) string {
+	type pair struct{ any, some table.Row }
+	var worst pair
+	most := math.Inf(-1)
+	value := func(r table.Row, metric string) float64 { return summary.Value(r, metric+"_mean") }
+	for _, a := range g.rows("policy", "any") {
+		for _, b := range g.rows("policy", "5xx") {
+			if summary.Key(a, "permanent_ratio") != summary.Key(b, "permanent_ratio") || summary.Key(a, "limit_rps") != summary.Key(b, "limit_rps") {
+				continue
+			}
+			if d := value(b, "good_success_ratio") - value(a, "good_success_ratio"); d > most+1e-9 {
+				most, worst = d, pair{a, b}
+			}
+		}
+	}
+	if math.IsInf(most, -1) {
+		return "What it costs to retry errors that a retry cannot mend"
+	}
+	limit := ""
+	if l := summary.Key(worst.any, "limit_rps"); number(l) > 0 {
+		limit = " and a limit of " + l + " attempts/s"
+	}
+	return fmt.Sprintf("With %s %% of the requests answered 400%s, retrying any error makes %s attempts per request and %s %% of the rest succeed; retrying only 5xx, %s and %s %%",
+		percent(summary.Key(worst.any, "permanent_ratio")), limit,
+		compact(value(worst.any, "amplification_ratio"), 2), compact(100*value(worst.any, "good_success_ratio"), 1),
+		compact(value(worst.some, "amplification_ratio"), 2), compact(100*value(worst.some, "good_success_ratio"), 1))
+}
