@@ -137,7 +137,7 @@ func checkDrill(c Cell) error {
 		return err
 	}
 	length := c.Float("warmup_s") + c.Float("measure_s")
-	if n := length * c.Float("rate_rps") * (c.Float("retries") + 1); n > maxAttemptsPerRun {
+	if n := length * c.Float("rate_rps") * max(c.Float("retries")+1, float64(c.retry("guard").attempts)); n > maxAttemptsPerRun {
 		return fmt.Errorf("experiments: drill: (warmup_s + measure_s) × rate_rps × attempts = %s, want at most %g", formatNumber(n), float64(maxAttemptsPerRun))
 	}
 	if err := b.system(c, b.plain(c)).Validate(); err != nil {

@@ -74,7 +74,7 @@ since the reset, comes at once when it begins.`,
 			positive("rate_rps", "offered load, evenly spaced, requests/s", 1e6, 500),
 			number("horizon_s", "length of a run, s", 0.1, 1e5, 60),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "amplification_ratio", Doc: "attempts at the node per request"},
 			{Name: "success_ratio", Doc: "share of the ended requests that succeeded"},
 			{Name: "retries_count", Doc: "retries granted"},
@@ -87,8 +87,7 @@ since the reset, comes at once when it begins.`,
 			{Name: "unsafe_refused_count", Doc: "retries refused since the call must not be made twice"},
 			{Name: "spent_unsent_count", Doc: "of the last two, those for which the budget had been spent"},
 			{Name: "unsafe_retries_count", Doc: "retries granted to calls that must not be made twice"},
-			{Name: "openings_count", Doc: "openings of the breaker"},
-		},
+		}, retryMeasures...),
 		Reps:    3,
 		Valid:   validGuards,
 		Check:   checkGuards,
@@ -235,13 +234,13 @@ func measureGuards(ctx context.Context, j Job) ([][]float64, error) {
 	if c.Text("guard") == guardBudgetFirst && c.Text("budget") != guardNone {
 		spent = float64(call.NotClosed + call.NotIdempotent)
 	}
-	return [][]float64{{
+	return [][]float64{withMeasures(l,
 		quotient(l.Node("node").Attempts, client.Requests),
 		quotient(client.Succeeded, client.Succeeded+client.Failed),
 		float64(call.Retries), granted[0], resets, burst, peak / (c.Float("rate_rps") * guardsStep.Seconds()),
 		float64(call.Denied), float64(call.NotClosed), float64(call.NotIdempotent), spent,
-		float64(call.UnsafeRetries), float64(call.Openings),
-	}}, nil
+		float64(call.UnsafeRetries),
+	)}, nil
 }
 
 // guardStretches are the times in which the requests come that the counter

@@ -134,7 +134,7 @@ func exactGuards(c Cell, metric string, _ int) (float64, bool) {
 		return 0, false
 	}
 	switch metric {
-	case "breaker_refused_count", "unsafe_refused_count", "spent_unsent_count", "openings_count":
+	case "breaker_refused_count", "unsafe_refused_count", "spent_unsent_count", "breaker_openings_count", "breaker_open_s":
 		return 0, true
 	}
 	f := guardFigures(c)

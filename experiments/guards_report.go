@@ -35,7 +35,7 @@ func reportGuards(r *Result) []table.Text {
 				mean("retries_count", 0), formula("retries_count", 0), mean("start_retries_count", 0), formula("start_retries_count", 0),
 				mean("reset_retries_count", 0), formula("reset_retries_count", 0), mean("burst_retries_count", 0), mean("peak_load_ratio", 2))
 			refused.Append(c.Text("budget"), asked, mean("retries_count", 0), mean("budget_refused_count", 0), mean("breaker_refused_count", 0),
-				mean("unsafe_refused_count", 0), mean("spent_unsent_count", 0), mean("unsafe_retries_count", 0), mean("openings_count", 1))
+				mean("unsafe_refused_count", 0), mean("spent_unsent_count", 0), mean("unsafe_retries_count", 0), mean("breaker_openings_count", 1))
 		}
 		through.Notes = guardNotes(c)
 		texts = append(texts, through, refused)

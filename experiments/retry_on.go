@@ -81,7 +81,7 @@ budget is kept. It holds in the long run.`,
 			number("service_s", "service time, s", 0, 100, 0.01),
 			number("horizon_s", "time in which requests come, s", 0.1, 1e6, 60),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "amplification_ratio", Doc: "attempts at the node per request"},
 			{Name: "success_ratio", Doc: "share of the requests that succeeded"},
 			{Name: "good_success_ratio", Doc: "share of the requests that succeeded, of those not answered 400"},
@@ -89,7 +89,7 @@ budget is kept. It holds in the long run.`,
 			{Name: "limited_ratio", Doc: "share of the attempts answered 429"},
 			{Name: "denied_count", Doc: "retries that the budget refused"},
 			{Name: "not_retryable_count", Doc: "failed attempts whose error is not retried"},
-		},
+		}, retryMeasures...),
 		Reps:    5,
 		Valid:   validRetryOn,
 		Check:   checkRetryOn,
@@ -217,9 +217,9 @@ func measureRetryOn(ctx context.Context, j Job) ([][]float64, error) {
 	if c.Float("permanent_ratio") < 1 {
 		good = quotient(succeeded, l.Client(goodClient).Requests)
 	}
-	return [][]float64{{
+	return [][]float64{withMeasures(l,
 		quotient(node.Attempts, requests), quotient(succeeded, requests), good,
 		quotient(retries-well, node.Attempts), quotient(node.Rejected, node.Attempts),
 		float64(denied), float64(other),
-	}}, nil
+	)}, nil
 }

@@ -47,7 +47,8 @@ func lognormal(l model.Law) (mu, sigma float64) {
 // normalTail is P[Z > z] of a standard normal variable.
 func normalTail(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 
-// latencyTail is P[T > t].
+// latencyTail is P[T ≥ t]: what ends at the instant of the timeout has timed
+// out.
 func latencyTail(l model.Law, t time.Duration) float64 {
 	switch l.Kind {
 	case model.Lognormal:
@@ -56,10 +57,13 @@ func latencyTail(l model.Law, t time.Duration) float64 {
 	case model.Exponential:
 		return math.Exp(-t.Seconds() / l.Mean.Seconds())
 	}
-	lo, hi := 0.0, 1.0 // the quantile function is at most t below lo, above it from hi on
+	lo, hi := 0.0, 1.0 // the quantile function is below t up to lo, and not from hi on
 	for range 60 {
 		mid := (lo + hi) / 2
-		if l.Quantile(mid) <= t {
+		if mid == 1 {
+			break
+		}
+		if l.Quantile(mid) < t {
 			lo = mid
 		} else {
 			hi = mid

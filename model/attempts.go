@@ -28,14 +28,14 @@ type Try struct {
 	// still had the attempt.
 	Abandoned bool
 
-	// Breaker is the state of the innermost breaker it passed, or of the one
-	// that refused it; Guarded is false if there is none.
+	// Breaker is the state in which the innermost breaker let it pass, or in
+	// which one refused it; Guarded is false if there is none.
 	Breaker policies.State
 	Guarded bool
 }
 
 // Observe calls f at the end of every try from now on; the Try is good until f
-// returns. It slows a run down by what f costs.
+// returns. It slows a run down by what f costs. Call it before the run.
 func (s *System) Observe(f func(*Try)) { s.observe = f }
 
 // Pending calls f for every try that has not ended, in a fixed order.
@@ -65,6 +65,9 @@ func (s *System) trying(f *flight) {
 	f.sent = s.e.Now()
 }
 
+// observing notes the state of the breaker that a try has just met.
+func (f *flight) observing(b *policies.Breaker) { f.guarded, f.breaker = true, b.State() }
+
 // over ends the try of a flight that was sent.
 func (s *System) over(f *flight, code policies.ErrorCode, left bool) {
 	f.trying = false
@@ -85,20 +88,20 @@ func (s *System) over(f *flight, code policies.ErrorCode, left bool) {
 // refused counts a try that the layer i of a flight has refused.
 func (s *System) refused(f *flight, i int, code policies.ErrorCode) {
 	s.trying(f)
-	open := false
 	if l := f.slots[i].layer; l.kind == breakerLayer {
 		f.hop.ledger.Refused++
-		if open = l.breakers[l.instance(f.instance)].State() == policies.Open; open {
+		b := l.breakers[l.instance(f.instance)]
+		if b.State() == policies.Open {
 			f.hop.ledger.RefusedOpen++
+		}
+		if s.observe != nil {
+			f.observing(b)
 		}
 	} else {
 		f.hop.ledger.Limited++
 	}
 	if s.observe != nil {
-		depth := f.depth
-		f.depth = int32(i + 1)
 		s.describe(f, code)
-		f.depth = depth
 		s.observe(&s.try)
 	}
 }
@@ -108,15 +111,10 @@ func (s *System) describe(f *flight, code policies.ErrorCode) {
 	now := s.e.Now()
 	s.try = Try{At: now, Latency: now.Sub(f.sent), Request: f.job.request.key,
 		Client: s.clients[f.job.request.client].config.Name,
-		Caller: f.hop.ledger.From, Service: f.hop.ledger.To, Number: f.number, OK: code == noError, Code: code}
+		Caller: f.hop.ledger.From, Service: f.hop.ledger.To, Number: f.number, OK: code == noError, Code: code,
+		Guarded: f.guarded, Breaker: f.breaker}
 	if s.try.OK {
 		s.try.Code = 0
-	}
-	for i := int(f.depth) - 1; i >= 0; i-- {
-		if l := f.slots[i].layer; l.kind == breakerLayer {
-			s.try.Guarded, s.try.Breaker = true, l.breakers[l.instance(f.instance)].State()
-			break
-		}
 	}
 }
 

@@ -107,9 +107,11 @@ type flight struct {
 	path       uint64
 	timer      sim.Timer
 	place      uint32
-	decisions  uint32   // of retry layers with jitter
-	number     uint32   // of the present try; tries counts those that were sent
-	trying     bool     // an attempt is under way, as far as the caller knows
+	decisions  uint32 // of retry layers with jitter
+	number     uint32 // of the present try; tries counts those that were sent
+	trying     bool   // an attempt is under way, as far as the caller knows
+	guarded    bool   // the present try has met a breaker, which was in the state breaker; only for observers
+	breaker    policies.State
 	sent       sim.Time // when the present try began
 }
 

@@ -24,7 +24,7 @@ func drawFanOut(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 			Subtitle: fmt.Sprintf("Chain of layers that make up to %s attempts each, at once; the last call may be made in copies, all of which must succeed%s",
 				key("attempts"), g.title()),
 			Note:    fmt.Sprintf(" · %s requests each", key("requests")),
-			Columns: min(len(levels), 3), Height: 420 + 280*((2*len(levels)-1)/3), ShareX: true,
+			Columns: min(len(levels), 3), ShareX: true,
 		}
 		articles := false
 		for _, m := range []struct {
@@ -77,7 +77,8 @@ func drawFanOut(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 		if articles {
 			f.Key = append(f.Key, KeyItem{KeyReference, Style{}, "article"})
 		}
-		if len(f.Panels) > 0 {
+		if n := len(f.Panels); n > 0 {
+			f.Height = min(largestSide, 220+240*((n+f.Columns-1)/f.Columns))
 			drawings = append(drawings, Drawing{g.suffix(), f})
 		}
 	}

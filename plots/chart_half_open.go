@@ -33,9 +33,6 @@ func coolStyle(k, rule int) Style {
 func drawHalfOpen(summary *table.Table, details []*table.Table) ([]Drawing, error) {
 	var drawings []Drawing
 	for _, g := range groups(summary, "callee", "half_open", "probes", "open_s") {
-		if len(details) > 0 {
-			drawings = append(drawings, halfOpenStates(summary, details[0], g)...)
-		}
 		key := func(name string) string { return summary.Key(g.members[0], name) }
 		f := &Figure{
 			Title:    halfOpenTitle(summary, g),
@@ -89,6 +86,9 @@ func drawHalfOpen(summary *table.Table, details []*table.Table) ([]Drawing, erro
 		}
 		f.Height = 250 + 250*((len(f.Panels)+1)/2)
 		drawings = append(drawings, Drawing{g.suffix(), f})
+		if len(details) > 0 {
+			drawings = append(drawings, halfOpenStates(summary, details[0], g)...)
+		}
 	}
 	return drawings, nil
 }
@@ -107,10 +107,11 @@ func halfOpenStates(summary, states *table.Table, g group) []Drawing {
 	key := func(name string) string { return summary.Key(g.members[0], name) }
 	f := &Figure{
 		Title:    "States of the breaker over time: " + plainText(rule),
-		Subtitle: fmt.Sprintf("A breaker (%s) before a callee with %s calls/s%s", summary.Label(g.members[0], "breaker"), key("rate_rps"), g.title()),
+		Subtitle: fmt.Sprintf("States of a breaker (%s, %s) over time, by the number of probes and the cool-down; %s calls/s%s", summary.Label(g.members[0], "breaker"), plainText(rule), key("rate_rps"), g.title()),
 		Note:     " · replication 0", ShareX: true,
 		Key: []KeyItem{{KeyPoint, square(stateStyles["closed"]), "closed"}, {KeyPoint, square(stateStyles["half-open"]), "half-open"}, {KeyPoint, square(stateStyles["open"]), "open"}},
 	}
+	closed, longest := map[string]int{}, "" // how often a breaker closed, by its row
 	for _, callee := range summary.Levels("callee") {
 		p := Panel{Title: capital("a callee that " + labelOf(summary, "callee", callee)), X: Axis{Label: "time, s"}}
 		var bars Bars
@@ -122,7 +123,14 @@ func halfOpenStates(summary, states *table.Table, g group) []Drawing {
 			if states.Key(r, "probes") == "1" {
 				unit = " probe"
 			}
-			row := indexOf(&p.Y.Rows, states.Key(r, "probes")+unit+", "+states.Key(r, "open_s")+" s")
+			name := states.Key(r, "probes") + unit + ", " + states.Key(r, "open_s") + " s"
+			row := indexOf(&p.Y.Rows, name)
+			if states.Key(r, "state") == "closed" && states.Value(r, "from_s") > 0 {
+				name += " before a callee that " + labelOf(summary, "callee", callee)
+				if closed[name]++; longest == "" || closed[name] > closed[longest] {
+					longest = name
+				}
+			}
 			bars = append(bars, Bar{Row: row, From: states.Value(r, "from_s"), To: states.Value(r, "to_s"), Style: stateStyles[states.Key(r, "state")]})
 		}
 		if len(p.Y.Rows) > mostStateRows {
@@ -135,6 +143,10 @@ func halfOpenStates(summary, states *table.Table, g group) []Drawing {
 	}
 	if len(f.Panels) == 0 {
 		return nil
+	}
+	f.Title = "No breaker closes again"
+	if longest != "" {
+		f.Title = fmt.Sprintf("%s: the breaker closes %d times in %s s", longest, closed[longest], key("length_s"))
 	}
 	return []Drawing{{g.suffix() + "_states", f}}
 }
@@ -172,7 +184,11 @@ func halfOpenTitle(summary *table.Table, g group) string {
 			if summary.Key(r, "probes") == "1" {
 				unit = " probe"
 			}
-			return summary.Key(r, "probes") + unit + " and " + summary.Key(r, "open_s") + " s"
+			text := summary.Key(r, "probes") + unit + " and " + summary.Key(r, "open_s") + " s"
+			if flaps(r) == flaps(best) && len(summary.Levels("half_open")) > 1 {
+				text += " (" + plainText(summary.Key(r, "half_open")) + ")"
+			}
+			return text
 		}
 		if text != "" {
 			text += "; "

@@ -82,7 +82,7 @@ func jitterTitle(summary *table.Table, g group) string {
 	}
 	name := func(r table.Row) string { return summary.Label(r, "backoff") }
 	text := fmt.Sprintf("%s: %s arrivals in 10 ms", capital(name(worst)), compact(peak(worst), 0))
-	if v := summary.Value(worst, "echo_ratio_mean"); v > 0.5 && !math.IsInf(v, 0) {
+	if v := summary.Value(worst, "echo_ratio_mean"); v > 0.75 && !math.IsInf(v, 0) {
 		text += fmt.Sprintf(", again and again (autocorrelation %s)", compact(v, 2))
 	}
 	if name(worst) != name(best) {

@@ -22,6 +22,9 @@ var retryOnStyles = []struct {
 	{"spring-cloud-drill", TimeWindow.Member(4)},
 }
 
+// exactPlus marks a closed form beside a line.
+var exactPlus = Style{Color: Neutral.Color(), Glyph: Plus, Size: 6}
+
 // retryOnRows are the metrics of the figure.
 var retryOnRows = []struct{ metric, axis string }{
 	{"amplification_ratio", "attempts per request"},
@@ -51,7 +54,7 @@ func drawRetryOn(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 				key("rate_rps"), budget, percent(key("transient_ratio")), key("transient"), g.title())),
 			Note:    " · means, 95 % intervals as bands",
 			Columns: len(limits), ShareX: true, Height: 960,
-			Key: []KeyItem{{KeyPoint, boundStyle, "closed form, in the long run"}},
+			Key: []KeyItem{{KeyPoint, exactPlus, "closed form, in the long run"}},
 		}
 		for _, row := range retryOnRows {
 			var panels []Panel
@@ -60,7 +63,7 @@ func drawRetryOn(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 				if row.metric == "good_success_ratio" {
 					p.Y.Range = [2]float64{retryOnFloor(summary, g), 1}
 				}
-				exact := Scatter{Style: boundStyle}
+				exact := Scatter{Style: exactPlus}
 				if row.metric == retryOnRows[0].metric {
 					p.Title = "No limit"
 					if number(limit) > 0 {

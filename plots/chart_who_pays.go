@@ -2,6 +2,8 @@ package plots
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/stormglass/stormglass/table"
 )
@@ -31,10 +33,27 @@ var payStyles = map[string]Style{
 	"budget-breaker": BudgetBreaker.Member(0),
 }
 
+// paySettings are the factors that some policies alone read.
+var paySettings = []string{"attempts", "backoff_s", "ratio", "breaker", "open_s", "probes"}
+
+// payRow names a row: the policy, and below it the settings that vary.
+func payRow(t *table.Table, r table.Row) string {
+	text, more := labelOf(t, "policy", t.Key(r, "policy")), ""
+	for _, name := range paySettings {
+		if len(t.Levels(name)) > 1 {
+			more += ", " + name + " " + t.Key(r, name)
+		}
+	}
+	if more != "" {
+		text += "\n" + more[2:]
+	}
+	return text
+}
+
 // drawWhoPays shows all bills of the policies, a figure for each fault.
 func drawWhoPays(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 	var drawings []Drawing
-	for _, g := range groups(summary, "policy") {
+	for _, g := range groups(summary, append([]string{"policy"}, paySettings...)...) {
 		key := func(name string) string { return summary.Key(g.members[0], name) }
 		f := &Figure{
 			Title: payTitle(g),
@@ -49,17 +68,21 @@ func drawWhoPays(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 			e := Estimates{Label: m.label, Horizontal: true}
 			for i, r := range g.members {
 				policy := summary.Key(r, "policy")
-				p.Y.Rows = append(p.Y.Rows, labelOf(summary, "policy", policy))
+				p.Y.Rows = append(p.Y.Rows, payRow(summary, r))
 				v := func(column string) float64 { return m.scale * summary.Value(r, m.metric+column) }
 				e.Points = append(e.Points, Estimate{
 					At: float64(i), Mean: v("_mean"), Lo: max(0, v("_ci95_lo")), Hi: v("_ci95_hi"), Style: payStyles[policy],
 					Text: compact(v("_mean"), m.decimals),
 				})
 			}
-			p.Marks = []Mark{e}
-			f.Panels = append(f.Panels, p)
+			if slices.ContainsFunc(e.Points, func(x Estimate) bool { return !math.IsNaN(x.Mean) }) {
+				p.Marks = []Mark{e}
+				f.Panels = append(f.Panels, p)
+			}
 		}
-		drawings = append(drawings, Drawing{g.suffix(), f})
+		if len(f.Panels) > 0 {
+			drawings = append(drawings, Drawing{g.suffix(), f})
+		}
 	}
 	return drawings, nil
 }

@@ -88,7 +88,7 @@ func TestRetryNotes(t *testing.T) {
 }
 
 func TestReasonText(t *testing.T) {
-	want := []string{"granted", "success", "not-retryable", "attempts", "deadline", "budget", "unknown"}
+	want := []string{"granted", "success", "not-retryable", "attempts", "deadline", "budget", "breaker", "not-idempotent", "unknown"}
 	for i, text := range want {
 		if got := Reason(i).String(); got != text {
 			t.Errorf("reason %d is %q, want %q", i, got, text)

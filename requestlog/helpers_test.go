@@ -40,7 +40,7 @@ func storm(horizon time.Duration) model.Config {
 	return model.Config{
 		Horizon: horizon,
 		Nodes: []model.Node{
-			{Name: "front", Workers: model.Unlimited, Service: model.Law{Kind: "exponential", Mean: 5 * ms},
+			{Name: "front", Workers: model.Unlimited, Cancel: true, Service: model.Law{Kind: "exponential", Mean: 5 * ms},
 				Steps: calls("back", retry(3, 20*ms), breaker(), model.Layer{Timeout: 60 * ms})},
 			{Name: "back", Workers: 4, Service: model.Law{Kind: "exponential", Mean: 30 * ms},
 				Faults: []model.Fault{{Kind: model.FaultError, Ratio: 0.3, Code: 503}}},
