@@ -185,10 +185,7 @@ func TestLogOnAFullDisk(t *testing.T) {
 	}
 	defer end()
 	sink.file.Close() // as if the disk were full
-	result, err := jobs[0].plan.Run(runCtx, 1, nil)
-	if err == nil && result.Done() > 0 && sink.log.Err() == nil {
-		t.Log("the log fitted into its buffer")
-	}
+	_, _ = jobs[0].plan.Run(runCtx, 1, nil)
 	if err := sink.close(); err == nil || !strings.Contains(err.Error(), "t.csv") {
 		t.Errorf("error %v, want one that names the file", err)
 	}

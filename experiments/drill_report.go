@@ -61,7 +61,7 @@ func nearestText(r *Result) table.Text {
 			short(r.Stat(i, "workers_count").Mean, 0), short(r.Stat(i, "queue_count").Mean, 0),
 			short(r.Stat(i, "plain_rps").Mean, 0), percent(r.Stat(i, "plain_success_ratio").Mean, 2),
 			short(r.Stat(i, "guarded_rps").Mean, 0), percent(r.Stat(i, "guarded_success_ratio").Mean, 1),
-			percent((drillFit{r, i}).distance(), 1))
+			percent((drillFit{r, i}).distance(), 2))
 	}
 	t.Notes = append(t.Notes, "Article, as an illustration: 1500/s and 0.2 % without guards, 545/s and 88.5 % with them. A budget of 10 % of the requests makes that 550/s; one of 10 % of the successes, 500 × (1 + 0.1 × 0.885) = 544/s.")
 	return t
@@ -80,9 +80,9 @@ func (d drillFound) text() table.Text {
 	for k, target := range drillTargets {
 		v := r.Stat(i, target.metric)
 		if target.article < 1 {
-			t.Append(target.words, percent(target.article, 1), percentCI(v, 2), percent(errors[k], 1))
+			t.Append(target.words, percent(target.article, 1), percentCI(v, 2), target.errorText(errors[k]))
 		} else {
-			t.Append(target.words, short(target.article, 0), meanCI(v, 1), percent(errors[k], 1))
+			t.Append(target.words, short(target.article, 0), meanCI(v, 1), target.errorText(errors[k]))
 		}
 	}
 	for _, cpu := range []struct {
@@ -90,17 +90,11 @@ func (d drillFound) text() table.Text {
 		article       float64
 	}{{"plain_busy_ratio", "no guard, CPU (ours: workers busy), not fitted", drillPlainCPU}, {"guarded_busy_ratio", "budget + jitter, CPU (ours: workers busy), not fitted", drillGuardedCPU}} {
 		v := r.Stat(i, cpu.metric)
-		t.Append(cpu.words, percent(cpu.article, 0), percentCI(v, 1), percent(v.Mean/cpu.article-1, 1))
+		t.Append(cpu.words, percent(cpu.article, 0), percentCI(v, 1), short(100*(v.Mean-cpu.article), 1)+" points")
 	}
-	verdict := "Both rows come out of one system (each figure as it is printed, or to 1 %)"
-	if !d.best.met() {
-		worst := 0
-		for k := range errors {
-			if math.Abs(errors[k]) > math.Abs(errors[worst]) {
-				worst = k
-			}
-		}
-		verdict = fmt.Sprintf("Not all four figures come out; the nearest setting misses most in %q, by %s", drillTargets[worst].words, percent(math.Abs(errors[worst]), 1))
+	verdict := "Both rows come out of one system, calls/s to 1 % and success to one point"
+	if worst, size := d.best.worst(); !(size <= drillClose) {
+		verdict = fmt.Sprintf("Not all four figures come out; the nearest setting misses most in %q, by %s", drillTargets[worst].words, drillTargets[worst].errorText(size))
 	}
 	late, rate := c.Float("late_ratio"), c.Float("rate_rps")
 	t.Notes = append(t.Notes,
@@ -113,6 +107,14 @@ func (d drillFound) text() table.Text {
 		"The fit is not unique: four figures, and the shape of the delay, workers, queue and budget are free. So it shows that the drill is possible, not how it was.",
 		busyNote(c, r.Stat(i, "guarded_busy_ratio").Mean))
 	return t
+}
+
+// errorText is an error in words: "0.3 %" of a rate, "0.3 points" of a share.
+func (t drillTarget) errorText(e float64) string {
+	if t.article < 1 {
+		return short(100*e, 2) + " points"
+	}
+	return percent(e, 1)
 }
 
 // busyNote compares the busy workers with the article's CPU.

@@ -38,10 +38,10 @@ type drillFit struct {
 	cell   int
 }
 
-// errors are the relative errors of the four figures.
+// errors are those of the four figures.
 func (f drillFit) errors() (e [4]float64) {
 	for i, t := range drillTargets {
-		e[i] = f.result.Stat(f.cell, t.metric).Mean/t.article - 1
+		e[i] = t.error(f.result.Stat(f.cell, t.metric).Mean)
 	}
 	return e
 }
@@ -55,14 +55,14 @@ func (f drillFit) distance() float64 {
 	return math.Sqrt(sum / float64(len(drillTargets)))
 }
 
-// met reports whether all four figures are the article's.
-func (f drillFit) met() bool {
-	for _, t := range drillTargets {
-		if !t.met(f.result.Stat(f.cell, t.metric).Mean) {
-			return false
+// worst is the figure with the largest error, without its sign.
+func (f drillFit) worst() (figure int, size float64) {
+	for i, e := range f.errors() {
+		if !(math.Abs(e) <= size) {
+			figure, size = i, math.Abs(e)
 		}
 	}
-	return true
+	return figure, size
 }
 
 // nearest is the cell with the least distance among those given, -1 if none has
@@ -269,10 +269,10 @@ func drillTable(name string, r *Result) *table.Table {
 }
 
 func drillColumns() []table.Column {
-	columns := []table.Column{{Name: "n", Doc: "replications measured"}, {Name: "distance_ratio", Doc: "root mean square of the relative errors of the four figures"}}
+	columns := []table.Column{{Name: "n", Doc: "replications measured"}, {Name: "distance_ratio", Doc: "root mean square of the errors of the four figures"}}
 	for _, t := range drillTargets {
 		columns = append(columns, table.Column{Name: t.metric + "_mean"}, table.Column{Name: t.metric + "_ci95_lo"},
-			table.Column{Name: t.metric + "_ci95_hi"}, table.Column{Name: t.metric + "_error_ratio", Doc: "mean ÷ article − 1"}, table.Column{Name: t.metric + "_article"})
+			table.Column{Name: t.metric + "_ci95_hi"}, table.Column{Name: t.metric + "_error_ratio", Doc: "mean ÷ article − 1; of a share, mean − article"}, table.Column{Name: t.metric + "_article"})
 	}
 	return append(columns, table.Column{Name: "plain_busy_ratio_mean"}, table.Column{Name: "guarded_busy_ratio_mean"})
 }

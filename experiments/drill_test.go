@@ -103,7 +103,7 @@ func TestDrillSearchRefinesAndMeasuresAgain(t *testing.T) {
 	}
 	before, after := math.Abs(search.Value(grid, "guarded_success_ratio_error_ratio")), math.Abs(search.Value(again, "guarded_success_ratio_error_ratio"))
 	if after > before || after > 0.02 {
-		t.Errorf("error of the guarded success %v before, %v after", before, after)
+		t.Errorf("error of the guarded success: %v before, %v after", before, after)
 	}
 	text := ""
 	for _, x := range e.Report(r) {

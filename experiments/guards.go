@@ -93,6 +93,7 @@ since the reset, comes at once when it begins.`,
 		Check:   checkGuards,
 		Measure: measureGuards,
 		Exact:   exactGuards,
+		Logs:    everyCell,
 		Report:  reportGuards,
 		Detail:  guardsDetail,
 	}
@@ -187,7 +188,7 @@ func guardsSystem(c Cell) model.Config {
 
 func measureGuards(ctx context.Context, j Job) ([][]float64, error) {
 	c := j.Cells[0]
-	s, err := model.New(guardsSystem(c), j.Seed, j.Replication)
+	s, err := newSystem(j, guardsSystem(c))
 	if err != nil {
 		return nil, err
 	}
@@ -208,6 +209,7 @@ func measureGuards(ctx context.Context, j Job) ([][]float64, error) {
 	if err := s.Run(ctx); err != nil {
 		return nil, err
 	}
+	logPending(j, s)
 	resets := math.NaN()
 	for i, v := range granted[1:] {
 		if i == 0 {
@@ -237,7 +239,7 @@ func measureGuards(ctx context.Context, j Job) ([][]float64, error) {
 	return [][]float64{withMeasures(l,
 		quotient(l.Node("node").Attempts, client.Requests),
 		quotient(client.Succeeded, client.Succeeded+client.Failed),
-		float64(call.Retries), granted[0], resets, burst, peak / (c.Float("rate_rps") * guardsStep.Seconds()),
+		float64(call.Retries), granted[0], resets, burst, peak/(c.Float("rate_rps")*guardsStep.Seconds()),
 		float64(call.Denied), float64(call.NotClosed), float64(call.NotIdempotent), spent,
 		float64(call.UnsafeRetries),
 	)}, nil

@@ -16,14 +16,14 @@ func reportGuards(r *Result) []table.Text {
 		through := table.Text{
 			Caption: fmt.Sprintf("What gets through: %s of the calls fail from %s s on, first wait %s s, means of %s%s", formatPercent(c.Float("error_ratio")),
 				c.Text("outage_at_s"), c.Text("wait_s"), r.replications(), p.varying(c, "budget", "guard", "outage_at_s", "wait_s", "error_ratio")),
-			Header: []string{"budget", "asked", "success", "attempts/request", "closed form", "retries", "closed form",
+			Header: []string{"budget", "asked", "attempts/request", "retries", "closed form",
 				"first " + c.Text("grace"), "closed form", "after a reset", "closed form", "most in 1 s", "peak ÷ load"},
 			Left: 2,
 		}
 		refused := table.Text{
 			Caption: "Refused retries by reason",
-			Header: []string{"budget", "asked", "granted", "no budget", "breaker not closed", "not idempotent", "budget spent, not sent",
-				"repeated though not idempotent", "openings"},
+			Header: []string{"budget", "asked", "success", "no budget", "breaker not closed", "not idempotent", "spent, not sent",
+				"unsafe retries", "openings"},
 			Left: 2,
 		}
 		for _, i := range cells {
@@ -31,13 +31,15 @@ func reportGuards(r *Result) []table.Text {
 			mean := func(metric string, decimals int) string { return short(r.Stat(i, metric).Mean, decimals) }
 			formula := func(metric string, decimals int) string { return short(r.Stat(i, metric).Exact, decimals) }
 			asked := guardOrders[c.Text("guard")]
-			through.Append(c.Text("budget"), asked, mean("success_ratio", 3), mean("amplification_ratio", 3), formula("amplification_ratio", 3),
-				mean("retries_count", 0), formula("retries_count", 0), mean("start_retries_count", 0), formula("start_retries_count", 0),
+			through.Append(c.Text("budget"), asked, mean("amplification_ratio", 3), mean("retries_count", 0), formula("retries_count", 0), mean("start_retries_count", 0), formula("start_retries_count", 0),
 				mean("reset_retries_count", 0), formula("reset_retries_count", 0), mean("burst_retries_count", 0), mean("peak_load_ratio", 2))
-			refused.Append(c.Text("budget"), asked, mean("retries_count", 0), mean("budget_refused_count", 0), mean("breaker_refused_count", 0),
+			refused.Append(c.Text("budget"), asked, mean("success_ratio", 3), mean("budget_refused_count", 0), mean("breaker_refused_count", 0),
 				mean("unsafe_refused_count", 0), mean("spent_unsent_count", 0), mean("unsafe_retries_count", 0), mean("breaker_openings_count", 1))
 		}
 		through.Notes = guardNotes(c)
+		if note := guardOrderNote(r, cells); note != "" {
+			refused.Notes = append(refused.Notes, note)
+		}
 		texts = append(texts, through, refused)
 	}
 	return texts
@@ -60,6 +62,33 @@ func guardNotes(c Cell) []string {
 	}
 	return notes
 }
+
+// guardOrderNote compares the budget asked first with the same asked last, where
+// it differs most in the retries that are granted.
+func guardOrderNote(r *Result, cells []int) string {
+	p := r.Plan
+	text, most := "", 0.5
+	for _, i := range cells {
+		for _, k := range cells {
+			first, last := p.Cells[i], p.Cells[k]
+			if first.Text("guard") != guardBudgetFirst || last.Text("guard") != guardBudgetLast || first.Text("budget") != last.Text("budget") {
+				continue
+			}
+			a, b := r.Stat(i, "retries_count").Mean, r.Stat(k, "retries_count").Mean
+			if b-a <= most {
+				continue
+			}
+			most = b - a
+			text = fmt.Sprintf("Asked first, the %s pays for %s retries that are not sent and grants %s; asked last it grants %s, and %s of the requests succeed instead of %s.",
+				first.Text("budget"), short(r.Stat(i, "spent_unsent_count").Mean, 0), short(a, 0), short(b, 0),
+				shareText(r.Stat(k, "success_ratio").Mean), shareText(r.Stat(i, "success_ratio").Mean))
+		}
+	}
+	return text
+}
+
+// shareText is a share in percent with one decimal.
+func shareText(ratio float64) string { return short(100*ratio, 1) + " %" }
 
 // guardsDetail is the run of replication 0 over time.
 func guardsDetail(ctx context.Context, r *Result) ([]*table.Table, error) {

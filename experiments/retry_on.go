@@ -95,6 +95,7 @@ budget is kept. It holds in the long run.`,
 		Check:   checkRetryOn,
 		Measure: measureRetryOn,
 		Exact:   exactRetryOn,
+		Logs:    everyCell,
 		Report:  reportRetryOn,
 	}
 }

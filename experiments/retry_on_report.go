@@ -70,7 +70,7 @@ func retryOnNote(r *Result, cells []int) string {
 	}
 	get := func(i int, metric string) float64 { return r.Stat(i, metric).Mean }
 	return fmt.Sprintf("With %s of the requests answered 400, retrying any error makes %s attempts per request where retrying 5xx makes %s; %s of its attempts are wasted, against %s, and %s of the other requests succeed, against %s.",
-		formatPercent(p.Cells[any].Float("permanent_ratio")), short(get(any, "amplification_ratio"), 2), short(get(some, "amplification_ratio"), 2),
-		short(100*get(any, "wasted_ratio"), 1)+" %", short(100*get(some, "wasted_ratio"), 1)+" %",
-		short(100*get(any, "good_success_ratio"), 1)+" %", short(100*get(some, "good_success_ratio"), 1)+" %")
+		shareText(p.Cells[any].Float("permanent_ratio")), short(get(any, "amplification_ratio"), 2), short(get(some, "amplification_ratio"), 2),
+		shareText(get(any, "wasted_ratio")), shareText(get(some, "wasted_ratio")),
+		shareText(get(any, "good_success_ratio")), shareText(get(some, "good_success_ratio")))
 }

@@ -11,8 +11,8 @@ import (
 // Without a limit and a budget the closed form is exact; with them it holds
 // in the long run.
 func TestRetryOnClosedForms(t *testing.T) {
-	r := mustRun(t, retryOnExperiment(), Options{Seed: 2, Reps: 12, Set: map[string]string{
-		"horizon_s": "100", "permanent_ratio": "0,0.3,1", "limit_rps": "0,60", "transient": "503", "transient_ratio": "0,0.3",
+	r := mustRun(t, retryOnExperiment(), Options{Seed: 2, Reps: 10, Set: map[string]string{
+		"horizon_s": "40", "permanent_ratio": "0.3", "limit_rps": "0,60", "transient": "503", "transient_ratio": "0,0.3", "policy": "none,any,any-but-429,5xx,retry-governance",
 	}})
 	exact := 0
 	for i, c := range r.Plan.Cells {
@@ -28,12 +28,12 @@ func TestRetryOnClosedForms(t *testing.T) {
 			case off < 1e-9:
 			case free && s.SD > 0 && !(math.Abs(s.Z) < 4):
 				t.Errorf("%s: %s %v ± %v, closed form %v", c, m.Name, s.Mean, s.SD, s.Exact)
-			case !(off <= 0.03*s.Exact+0.006):
+			case !(off <= 0.03*s.Exact+0.01):
 				t.Errorf("%s: %s %v, closed form %v", c, m.Name, s.Mean, s.Exact)
 			}
 		}
 	}
-	if exact < 200 {
+	if exact < 100 {
 		t.Errorf("%d closed forms, want more", exact)
 	}
 }
@@ -64,7 +64,7 @@ func TestRetryOnPermanent(t *testing.T) {
 // The published policies retry what they say, and no more than their budgets.
 func TestRetryOnPresets(t *testing.T) {
 	r := mustRun(t, retryOnExperiment(), Options{Seed: 5, Reps: 2, Set: map[string]string{
-		"permanent_ratio": "0", "transient_ratio": "0.5", "limit_rps": "0", "horizon_s": "100", "budget_ratio": "0", "service_s": "0",
+		"permanent_ratio": "0", "transient_ratio": "0.5", "limit_rps": "0", "horizon_s": "60", "budget_ratio": "0", "service_s": "0",
 		"transient": "503,500,timeout,connect-timeout,connect-failure,reset",
 	}})
 	for i, c := range r.Plan.Cells {

@@ -97,10 +97,7 @@ func checkStorm(c Cell) error {
 func stormConfig(c Cell) model.Config {
 	t := c.topology()
 	layers, rate := len(t.attempts), c.Float("rate_rps")
-	capacity := max(1, c.Float("capacity_ratio")) * rate * float64(t.copies)
-	if !isDown(c) {
-		capacity = c.Float("capacity_ratio") * rate * float64(t.copies)
-	}
+	capacity := c.Float("capacity_ratio") * rate * float64(t.copies)
 	node := model.Node{
 		Name: "node", Workers: int(c.Float("workers")),
 		Service: model.Law{Kind: model.Exponential, Mean: max(1, seconds(c.Float("workers")/capacity))},

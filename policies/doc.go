@@ -26,7 +26,9 @@
 // [Retry] decides whether a failed attempt is made again, after which wait of a
 // [Backoff], and within which [Budget]: tokens, a counter, a share of what is in
 // flight or of what was asked lately, a number of retries at a time, or a
-// throttle on the failures.
+// throttle on the failures. A [Guard] puts more questions to a retry, in an order:
+// whether the budget grants it, whether the breaker is closed, whether the call
+// may be made twice. [RetryPresets] are policies that were published.
 //
 // Left to the caller are the calls themselves, their timeouts, and what to
 // answer in place of a call that was refused.
