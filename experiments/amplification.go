@@ -37,15 +37,16 @@ retries. Tokens that are added up in float64 (budget-10-float) earn 149.`,
 			positive("rate_rps", "original requests per second", 1e6, 1000),
 			number("service_s", "time an attempt takes, s", 0, 1e6, 0),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "amplification_ratio", Doc: "attempts that reached the server ÷ original requests"},
 			{Name: "success_ratio", Doc: "share of the original requests that were answered well"},
 			{Name: "calls_count", Doc: "attempts that reached the server"},
 			{Name: "denied_count", Doc: "retries that the budget refused"},
-		},
+		}, retryMeasures...),
 		Reps:    20,
 		Check:   checkAmplification,
 		Measure: measureAmplification,
+		Logs:    everyCell,
 		Exact:   chains.amplification,
 		Article: articleAmplification,
 		Report:  reportAmplification,
@@ -97,7 +98,9 @@ func measureAmplification(ctx context.Context, j Job) ([][]float64, error) {
 	}
 	l := s.Ledger()
 	client, server := l.Client("client"), l.Node("server")
-	return [][]float64{{quotient(server.Attempts, client.Requests), quotient(client.Succeeded, client.Requests), float64(server.Attempts), float64(l.Call("client", "server").Denied)}}, nil
+	return [][]float64{withMeasures(l,
+		quotient(server.Attempts, client.Requests), quotient(client.Succeeded, client.Requests), float64(server.Attempts), float64(l.Call("client", "server").Denied),
+	)}, nil
 }
 
 // chainAnswers keeps the expected retries of tokenChain: several metrics ask

@@ -49,15 +49,16 @@ what reaches it, so at most (1+r)^layers.`,
 			number("failure_ratio", "share of the attempts at the last service that fail", 0, 1, 1),
 			depth,
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "calls_count", Doc: "attempts that reached the service at this depth"},
 			{Name: "amplification_ratio", Doc: "these ÷ original requests"},
 			{Name: "success_ratio", Doc: "share of the original requests that were answered well"},
-		},
+		}, ofTheRun(retryMeasures)...),
 		Reps:    1,
 		Valid:   func(c Cell) bool { return c.Float("depth") <= c.Float("layers") },
 		Check:   checkLayers,
 		Measure: measureLayers,
+		Logs:    everyCell,
 		Exact:   chains.layers,
 		Article: articleLayers,
 		Report:  reportLayers,
@@ -135,7 +136,7 @@ func measureLayers(ctx context.Context, j Job) ([][]float64, error) {
 	rows := make([][]float64, len(j.Cells))
 	for i, c := range j.Cells {
 		attempts := l.Node(serviceName(int(c.Float("depth")))).Attempts
-		rows[i] = []float64{float64(attempts), quotient(attempts, client.Requests), success}
+		rows[i] = withMeasures(l, float64(attempts), quotient(attempts, client.Requests), success)
 	}
 	return rows, nil
 }
@@ -161,8 +162,12 @@ func layerFailures(c Cell) []float64 {
 // number of calls that reach it, if that number is certain.
 func (known chainAnswers) layers(c Cell, metric string, reps int) (float64, bool) {
 	failure := layerFailures(c)
-	if metric == "success_ratio" {
+	switch metric {
+	case "success_ratio":
 		return 1 - failure[0], !math.IsNaN(failure[0])
+	case "calls_count", "amplification_ratio":
+	default:
+		return 0, false
 	}
 	calls, certain := c.Float("requests"), true
 	for d := 1; d <= int(c.Float("depth")); d++ {

@@ -47,16 +47,17 @@ capacity_rps down to the limit, and attempts time out after timeout_s.`,
 			number("timeout_s", "timeout of an attempt, s; queue only", 1e-6, 3600, 0.5),
 			second,
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "calls_count", Doc: "attempts that reached the server in the second"},
 			{Name: "success_ratio", Doc: "share of the requests made in the second that were answered well"},
 			{Name: "retries_count", Doc: "retries granted in the second"},
 			{Name: "denied_count", Doc: "retries that the budget refused in the second"},
-		},
+		}, ofTheRun(retryMeasures)...),
 		Reps:    20,
 		Valid:   validTimeline,
 		Check:   checkTimeline,
 		Measure: measureTimeline,
+		Logs:    everyCell,
 		Exact:   exactTimeline,
 		Article: articleTimeline,
 		Report:  reportTimeline,
@@ -131,23 +132,15 @@ func timelineSystem(c Cell, interval time.Duration) model.Config {
 	}
 }
 
-// runTimeline runs one replication and returns its series.
-func runTimeline(ctx context.Context, j Job, interval time.Duration) ([]model.Interval, error) {
-	s, err := runSystem(ctx, j, timelineSystem(j.Cells[0], interval))
-	if err != nil {
-		return nil, err
-	}
-	return s.Series(), nil
-}
-
 func measureTimeline(ctx context.Context, j Job) ([][]float64, error) {
-	series, err := runTimeline(ctx, j, time.Second)
+	s, err := runSystem(ctx, j, timelineSystem(j.Cells[0], time.Second))
 	if err != nil {
 		return nil, err
 	}
+	series := s.Series()
 	rows := make([][]float64, len(j.Cells))
 	for i, c := range j.Cells {
-		rows[i] = timelineValues(series[int(c.Float("second"))])
+		rows[i] = withMeasures(s.Ledger(), timelineValues(series[int(c.Float("second"))])...)
 	}
 	return rows, nil
 }

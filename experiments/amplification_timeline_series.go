@@ -28,12 +28,12 @@ func timelineDetail(ctx context.Context, r *Result) ([]*table.Table, error) {
 			{Name: "denied_rps", Doc: "retries that the budget refused, per second"},
 		})
 	for _, cells := range p.groups {
-		series, err := runTimeline(ctx, p.Job(cells[0], 0), timelineStep)
+		c := p.Cells[cells[0]]
+		s, err := runSystem(ctx, p.Job(cells[0], 0), timelineSystem(c, timelineStep))
 		if err != nil {
 			return nil, err
 		}
-		c := p.Cells[cells[0]]
-		for _, v := range series {
+		for _, v := range s.Series() {
 			if v.Start.Seconds() >= c.Float("length_s") {
 				break
 			}

@@ -66,7 +66,7 @@ Architecture Blog. Without back-off the base means nothing and is left out.`,
 			number("outage_s", "length of the outage, s", 0.1, 1e5, 5),
 			number("horizon_s", "length of a run, s", 1, 1e5, 60),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "amplification_ratio", Doc: "attempts at the node per request, whole run"},
 			{Name: "success_ratio", Doc: "share of all ended requests that succeeded"},
 			{Name: "outage_success_ratio", Doc: "share of the requests started in the outage that succeeded"},
@@ -75,11 +75,12 @@ Architecture Blog. Without back-off the base means nothing and is left out.`,
 			{Name: "peak_after_load_ratio", Doc: "the same from the end of the outage on"},
 			{Name: "backlog_s", Doc: "most work that waited for a worker at a time, in s of the whole node's capacity"},
 			{Name: "latency_p99_s", Doc: "latency that 99 % of the ended requests stay below, s, to the upper edge of its bucket, less than 1 % above"},
-		},
+		}, retryMeasures...),
 		Reps:    5,
 		Valid:   validBackoff,
 		Check:   checkBackoff,
 		Measure: measureBackoff,
+		Logs:    everyCell,
 		Exact:   exactBackoff,
 		Report:  reportBackoff,
 	}
@@ -196,13 +197,13 @@ func measureBackoff(ctx context.Context, j Job) ([][]float64, error) {
 	}
 	l := s.Ledger()
 	client := l.Client("client")
-	return [][]float64{{
+	return [][]float64{withMeasures(l,
 		quotient(l.Node("node").Attempts, client.Requests),
 		quotient(client.Succeeded, client.Succeeded+client.Failed),
 		quotient(good, inOutage),
-		recovery, peak, after, queued / c.capacity(),
+		recovery, peak, after, queued/c.capacity(),
 		s.LatencyQuantile("client", 0.99).Seconds(),
-	}}, nil
+	)}, nil
 }
 
 // exactBackoff knows what immediate retries do in an outage that answers at

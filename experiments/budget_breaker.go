@@ -64,6 +64,7 @@ share of the retries in progress bounds none of that.`,
 		Valid:   validBudgetBreaker,
 		Check:   checkBudgetBreaker,
 		Measure: measureBudgetBreaker,
+		Logs:    everyCell,
 		Exact:   exactBudgetBreaker,
 		Report:  reportBudgetBreaker,
 	}

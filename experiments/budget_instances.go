@@ -31,14 +31,15 @@ Markov chain on the tokens of a program.`,
 			positive("rate_rps", "original requests per second of all programs together", 1e6, 1000),
 			number("service_s", "time an attempt takes, s", 0, 1e6, 0),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "amplification_ratio", Doc: "attempts that reached the server ÷ original requests"},
 			{Name: "success_ratio", Doc: "share of the original requests that were answered well"},
 			{Name: "denied_count", Doc: "retries that the budgets refused"},
-		},
+		}, retryMeasures...),
 		Reps:    10,
 		Check:   checkInstances,
 		Measure: measureInstances,
+		Logs:    everyCell,
 		Exact:   chains.instances,
 		Report:  reportInstances,
 		Detail:  instancesBounds,
@@ -76,7 +77,9 @@ func measureInstances(ctx context.Context, j Job) ([][]float64, error) {
 	}
 	l := s.Ledger()
 	client := l.Client("client")
-	return [][]float64{{quotient(l.Node("server").Attempts, client.Requests), quotient(client.Succeeded, client.Requests), float64(l.Call("client", "server").Denied)}}, nil
+	return [][]float64{withMeasures(l,
+		quotient(l.Node("server").Attempts, client.Requests), quotient(client.Succeeded, client.Requests), float64(l.Call("client", "server").Denied),
+	)}, nil
 }
 
 // instances adds the closed form up over the programs, which differ by one

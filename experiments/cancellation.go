@@ -33,7 +33,7 @@ application retries, fifth table, for any load.`,
 			number("warmup_s", "time before the measurement, s", 0, 1e6, 20),
 			number("measure_s", "time of the measurement, s", 1e-3, 1e6, 60),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "goodput_rps", Doc: "requests of the measurement, by their start, that were answered in time, per second"},
 			{Name: "success_ratio", Doc: "these ÷ all requests started in the measurement"},
 			{Name: "amplification_ratio", Doc: "attempts of these requests ÷ their number"},
@@ -41,10 +41,11 @@ application retries, fifth table, for any load.`,
 			{Name: "abandoned_work_ratio", Doc: "that work ÷ all the work done"},
 			{Name: "max_in_service_count", Doc: "most calls in service at a time"},
 			{Name: "max_present_count", Doc: "most calls in service and in the queue at a time"},
-		},
+		}, retryMeasures...),
 		Reps:    10,
 		Check:   checkCancellation,
 		Measure: measureCancellation,
+		Logs:    everyCell,
 		Exact:   exactCancellation,
 		Report:  reportCancellation,
 	}
@@ -94,14 +95,14 @@ func measureCancellation(ctx context.Context, j Job) ([][]float64, error) {
 		workers = model.Unlimited
 	}
 	warm, length, patience := seconds(c.Float("warmup_s")), seconds(c.Float("measure_s")), seconds(cancellationPatience(c))
-	s, err := model.New(model.Config{
+	s, err := newSystem(j, model.Config{
 		Horizon: warm + length + patience + time.Millisecond,
 		Nodes: []model.Node{{
 			Name: "service", Workers: workers, Cancel: c.Text("cancel") == "on",
 			Service: model.Law{Kind: c.Text("service_law"), Mean: seconds(c.Float("service_s"))},
 		}},
 		Clients: cancellationClients(c),
-	}, j.Seed, j.Replication)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -115,19 +116,20 @@ func measureCancellation(ctx context.Context, j Job) ([][]float64, error) {
 	if err := runUntilAnswered(ctx, s, "client", patience+time.Millisecond); err != nil {
 		return nil, err
 	}
+	logPending(j, s)
 	l := s.Ledger()
 	client, attempts := l.Client("client"), l.Call("client", "service").Attempts
 	abandoned := nodes[1].AbandonedWork - nodes[0].AbandonedWork
 	work := workDone(nodes[1]) - workDone(nodes[0])
-	return [][]float64{{
-		float64(client.Succeeded) / length.Seconds(),
+	return [][]float64{withMeasures(l,
+		float64(client.Succeeded)/length.Seconds(),
 		quotient(client.Succeeded, client.Requests),
 		quotient(attempts, client.Requests),
 		quotient(abandoned.Seconds(), client.Requests),
 		quotient(abandoned, work),
 		float64(nodes[1].MaxServing),
 		float64(nodes[1].MaxPresent),
-	}}, nil
+	)}, nil
 }
 
 // runUntilAnswered goes on until no request of a client is under way, or for

@@ -60,14 +60,15 @@ mesh's retries but the time they take.`,
 			number("rate_rps", "requests per second", 1e-6, 1e6, 100),
 			whole("requests", "requests in a run", 1, 1e6, 500),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "amplification_ratio", Doc: "attempts at the backend ÷ requests"},
 			{Name: "success_ratio", Doc: "requests that succeed ÷ requests"},
 			{Name: "latency_s", Doc: "mean latency of a request, s, failed ones included"},
-		},
+		}, retryMeasures...),
 		Reps:    20,
 		Check:   checkDoubleRetry,
 		Measure: measureDoubleRetry,
+		Logs:    everyCell,
 		Exact:   exactDoubleRetry,
 		Report:  reportDoubleRetry,
 	}
@@ -135,11 +136,11 @@ func measureDoubleRetry(ctx context.Context, j Job) ([][]float64, error) {
 	}
 	l := s.Ledger()
 	client := l.Client("client")
-	return [][]float64{{
+	return [][]float64{withMeasures(l,
 		quotient(l.Node("backend").Attempts, client.Requests),
 		quotient(client.Succeeded, client.Requests),
 		quotient(client.Latency.Seconds(), client.Measured),
-	}}, nil
+	)}, nil
 }
 
 // exactDoubleRetry treats both layers as independent trials. The mesh tries
@@ -158,6 +159,9 @@ func exactDoubleRetry(c Cell, metric string, _ int) (float64, bool) {
 	case "success_ratio":
 		v, err := theory.RetrySuccess(p, (1+a)*(1+m))
 		return v, err == nil
+	case "latency_s":
+	default:
+		return 0, false
 	}
 	q := math.Pow(p, float64(1+m))
 	tries, err := theory.RetryAttempts(q, 1+a)

@@ -104,6 +104,7 @@ func (d drillFound) text() table.Text {
 			r.Plan.column("guard").Label(c.Text("guard"))),
 		fmt.Sprintf("It is a window: plain retries of late calls alone make %s calls/s, and B falls if it can serve less; guarded it stands if it can serve more than %s.",
 			short(rate*retrySeries(late, int(c.Float("retries"))+1), 0), short(r.Stat(i, "guarded_rps").Mean, 0)),
+		"The little success of plain retries comes in bursts and hangs on the queue to a few percent; take its interval.",
 		"The fit is not unique: four figures, and the shape of the delay, workers, queue and budget are free. So it shows that the drill is possible, not how it was.",
 		busyNote(c, r.Stat(i, "guarded_busy_ratio").Mean))
 	return t

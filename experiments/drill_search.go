@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	drillTries = 5 // evaluations in a refinement of one factor
-	drillAgain = 4 // times as many replications when the best is measured again
+	drillLateTries  = 3 // evaluations in the refinement of late_ratio
+	drillQueueTries = 5 // and of queue_s, where each has twice the replications: the success of plain retries varies most
+	drillAgain      = 4 // times as many replications when the best is measured again
 )
 
 // drillCapacities are the capacities at which the best setting is run for the
@@ -65,7 +66,7 @@ func (f drillFit) worst() (figure int, size float64) {
 	return figure, size
 }
 
-// nearest is the cell with the least distance among those given, -1 if none has
+// nearestDrill is the cell with the least distance among those given, -1 if none has
 // any.
 func nearestDrill(r *Result, cells []int) int {
 	best, least := -1, math.Inf(1)
@@ -131,10 +132,10 @@ func refineDrill(ctx context.Context, r *Result, start drillFit) (drillFound, er
 		if line != nil {
 			at = drillFit{line, 0}
 		}
-		if at, err = d.refine(ctx, r, at, "late_ratio", drillTargets[3]); err != nil {
+		if at, err = d.refine(ctx, r, at, "late_ratio", drillTargets[3], drillLateTries, 1); err != nil {
 			return d, err
 		}
-		if at, err = d.refine(ctx, r, at, "queue_s", drillTargets[1]); err != nil {
+		if at, err = d.refine(ctx, r, at, "queue_s", drillTargets[1], drillQueueTries, 2); err != nil {
 			return d, err
 		}
 		if at.distance() < nearest.distance() {
@@ -157,7 +158,7 @@ func refineDrill(ctx context.Context, r *Result, start drillFit) (drillFound, er
 // Jarratt 1971) in the logarithm of the ratio, between the half of the grid's
 // least level and twice its largest. It returns the nearest of what it tried in
 // that ratio.
-func (d *drillFound) refine(ctx context.Context, r *Result, at drillFit, factor string, t drillTarget) (drillFit, error) {
+func (d *drillFound) refine(ctx context.Context, r *Result, at drillFit, factor string, t drillTarget, tries, more int) (drillFit, error) {
 	const least = 1e-5 // stands for no success at all
 	miss := func(f drillFit) float64 {
 		return math.Log(max(f.result.Stat(f.cell, t.metric).Mean, least) / t.article)
@@ -169,6 +170,13 @@ func (d *drillFound) refine(ctx context.Context, r *Result, at drillFit, factor 
 		lo, hi = min(lo, v/2), max(hi, 2*v)
 	}
 	x := at.result.Plan.Cells[at.cell].Float(factor)
+	if more > 1 {
+		line, err := drillLine(ctx, r, at, factor, []float64{x}, more, 0)
+		if line == nil {
+			return at, err
+		}
+		at = drillFit{line, 0}
+	}
 	y := miss(at)
 	if y > 0 {
 		lo = x
@@ -182,7 +190,7 @@ func (d *drillFound) refine(ctx context.Context, r *Result, at drillFit, factor 
 		yHi = y
 	}
 	best, side := at, 0
-	for range drillTries {
+	for range tries {
 		next := (lo + hi) / 2
 		if yLo > 0 && yHi < 0 {
 			next = (lo*yHi - hi*yLo) / (yHi - yLo)
@@ -191,7 +199,7 @@ func (d *drillFound) refine(ctx context.Context, r *Result, at drillFit, factor 
 		} else if yHi < 0 {
 			next = max(lo, hi/1.1)
 		}
-		line, err := drillLine(ctx, r, at, factor, []float64{next}, 1, 0)
+		line, err := drillLine(ctx, r, at, factor, []float64{next}, more, 0)
 		if line == nil {
 			return best, err
 		}
@@ -239,50 +247,4 @@ func drillLine(ctx context.Context, r *Result, at drillFit, factor string, value
 		return nil, nil
 	}
 	return p.Run(ctx, runtime.GOMAXPROCS(0), nil)
-}
-
-// table lists, for each delay, the nearest cell of the grid, what the refinement
-// tried, and its end measured again.
-func (s *drillSearch) table() *table.Table {
-	keys := []table.Column{{Name: "step", Doc: "grid: the nearest cell of the grid; tried: by the refinement; again: its end, measured with another seed"}}
-	t := table.New("drill_search", append(keys, s.result.Plan.keyColumns()...), drillColumns())
-	add := func(step string, f drillFit) {
-		t.Append(append([]string{step}, f.result.Plan.keyCells(f.cell)...), drillValues(f)...)
-	}
-	for _, d := range s.found {
-		add("grid", d.grid)
-		for _, f := range d.tried {
-			add("tried", f)
-		}
-		add("again", d.best)
-	}
-	return t
-}
-
-// drillTable lists the cells of a line with their intervals.
-func drillTable(name string, r *Result) *table.Table {
-	t := table.New(name, r.Plan.keyColumns(), drillColumns())
-	for i := range r.Plan.Cells {
-		t.Append(r.Plan.keyCells(i), drillValues(drillFit{r, i})...)
-	}
-	return t
-}
-
-func drillColumns() []table.Column {
-	columns := []table.Column{{Name: "n", Doc: "replications measured"}, {Name: "distance_ratio", Doc: "root mean square of the errors of the four figures"}}
-	for _, t := range drillTargets {
-		columns = append(columns, table.Column{Name: t.metric + "_mean"}, table.Column{Name: t.metric + "_ci95_lo"},
-			table.Column{Name: t.metric + "_ci95_hi"}, table.Column{Name: t.metric + "_error_ratio", Doc: "mean ÷ article − 1; of a share, mean − article"}, table.Column{Name: t.metric + "_article"})
-	}
-	return append(columns, table.Column{Name: "plain_busy_ratio_mean"}, table.Column{Name: "guarded_busy_ratio_mean"})
-}
-
-func drillValues(f drillFit) []float64 {
-	errors := f.errors()
-	values := []float64{float64(f.result.Stat(f.cell, "plain_rps").N), f.distance()}
-	for i, t := range drillTargets {
-		s := f.result.Stat(f.cell, t.metric)
-		values = append(values, s.Mean, s.Lo, s.Hi, errors[i], t.article)
-	}
-	return append(values, f.result.Stat(f.cell, "plain_busy_ratio").Mean, f.result.Stat(f.cell, "guarded_busy_ratio").Mean)
 }

@@ -79,9 +79,11 @@ func guardOrderNote(r *Result, cells []int) string {
 				continue
 			}
 			most = b - a
-			text = fmt.Sprintf("Asked first, the %s pays for %s retries that are not sent and grants %s; asked last it grants %s, and %s of the requests succeed instead of %s.",
-				first.Text("budget"), short(r.Stat(i, "spent_unsent_count").Mean, 0), short(a, 0), short(b, 0),
-				shareText(r.Stat(k, "success_ratio").Mean), shareText(r.Stat(i, "success_ratio").Mean))
+			text = fmt.Sprintf("Asked first, the %s pays for %s retries that are not sent and grants %s; asked last it grants %s.",
+				first.Text("budget"), short(r.Stat(i, "spent_unsent_count").Mean, 0), short(a, 0), short(b, 0))
+			if before, after := shareText(r.Stat(i, "success_ratio").Mean), shareText(r.Stat(k, "success_ratio").Mean); before != after {
+				text += fmt.Sprintf(" Of the requests %s succeed instead of %s.", after, before)
+			}
 		}
 	}
 	return text

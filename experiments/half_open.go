@@ -74,6 +74,7 @@ lets too many probes through; fewer of them and a longer cool-down are to help.`
 		Reps:    5,
 		Check:   checkHalfOpen,
 		Measure: measureHalfOpen,
+		Logs:    everyCell,
 		Exact:   exactHalfOpen,
 		Report:  reportHalfOpen,
 		Detail:  halfOpenStates,

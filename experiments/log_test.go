@@ -38,9 +38,6 @@ func oneRun(t *testing.T, e *Experiment) *Plan {
 // Every experiment that has a log tells every try once: the measures of the
 // log are those of the table. And to be logged changes no result.
 func TestLogs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs every experiment twice")
-	}
 	for _, e := range All() {
 		if e.Logs == nil {
 			continue

@@ -3,6 +3,7 @@ package experiments
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/stormglass/stormglass/model"
@@ -26,6 +27,15 @@ func measureRetries(l *model.Ledger) []float64 {
 	return []float64{m.RetryRatio(), m.RetrySuccessRatio(), float64(m.MostAttempts), float64(m.Openings), m.OpenTime.Seconds()}
 }
 
+// ofTheRun are the metrics of panels whose rows all have those of their run.
+func ofTheRun(all []Metric) []Metric {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Doc += "; of the whole run, in each of its rows"
+	}
+	return all
+}
+
 // withMeasures is a row of metrics with the measures of its run behind it.
 func withMeasures(l *model.Ledger, row ...float64) []float64 {
 	return append(row, measureRetries(l)...)
@@ -35,8 +45,8 @@ func withMeasures(l *model.Ledger, row ...float64) []float64 {
 // governance says to switch retries off.
 const uselessBelow = 0.1
 
-// MeasuresTable renders the four measures of each cell, and says where
-// retries are of no use; ok is false if the experiment has none.
+// MeasuresTable renders the four measures of each run, and says where retries
+// are of no use; ok is false if the experiment has none.
 func (r *Result) MeasuresTable() (t table.Text, ok bool) {
 	e := r.Plan.Experiment
 	if !e.has("retry_success_ratio") || !e.has("retry_ratio") {
@@ -47,27 +57,39 @@ func (r *Result) MeasuresTable() (t table.Text, ok bool) {
 		Header:  []string{"cell", "retry ratio", "retries good", "most attempts", "openings", "open s"},
 		Left:    1,
 	}
+	var panels []string
+	for _, f := range r.Plan.Factors {
+		if f.Panel {
+			panels = append(panels, f.Name)
+		}
+	}
 	const most = 40 // cells that a terminal shows
-	useless, retrying := 0, 0
-	for i, c := range r.Plan.Cells {
-		ratio, good := r.Stat(i, "retry_ratio"), r.Stat(i, "retry_success_ratio")
+	useless, retrying, more := 0, 0, 0
+	for _, cells := range r.Plan.groups {
+		i := cells[0] // panels share the measures of their run
+		ratio, good, attempts := r.Stat(i, "retry_ratio"), r.Stat(i, "retry_success_ratio"), r.Stat(i, "most_attempts_count")
+		if !attempts.Applies() {
+			continue // no system
+		}
 		if ratio.Mean > 0 {
 			retrying++
 			if good.Mean < uselessBelow {
 				useless++
 			}
 		}
-		if i < most {
-			name := strings.TrimPrefix(r.Plan.varying(c), " · ")
-			if name == "" {
-				name = e.Name
-			}
-			t.Append(name, short(ratio.Mean, 3), short(good.Mean, 3), short(r.Stat(i, "most_attempts_count").Mean, 1),
-				short(r.Stat(i, "breaker_openings_count").Mean, 1), short(r.Stat(i, "breaker_open_s").Mean, 1))
+		if len(t.Rows) == most {
+			more++
+			continue
 		}
+		name := strings.TrimPrefix(r.Plan.varying(r.Plan.Cells[i], panels...), " · ")
+		if name == "" {
+			name = e.Name
+		}
+		t.Append(name, short(ratio.Mean, 3), short(good.Mean, 3), short(attempts.Mean, 1),
+			short(r.Stat(i, "breaker_openings_count").Mean, 1), short(r.Stat(i, "breaker_open_s").Mean, 1))
 	}
-	if n := len(r.Plan.Cells); n > most {
-		t.Notes = append(t.Notes, fmt.Sprintf("%d more cells are in the CSV.", n-most))
+	if more > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d more cells are in the CSV.", more))
 	}
 	if useless > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("Warning: in %d of %d cells that retry, less than %.0f %% of the retries succeed: there they are load and nothing else, and should be off.",

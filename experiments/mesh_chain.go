@@ -54,14 +54,15 @@ second table.`,
 			whole("services", "services in the chain", 1, 10, 3),
 			whole("requests", "requests in a run", 1, 1e6, 50),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "last_calls_count", Doc: "calls at the last service"},
 			{Name: "amplification_ratio", Doc: "calls at the last service ÷ requests"},
 			{Name: "success_ratio", Doc: "requests that succeed ÷ requests"},
-		},
+		}, retryMeasures...),
 		Reps:    1,
 		Check:   checkMeshChain,
 		Measure: measureMeshChain,
+		Logs:    everyCell,
 		Exact:   exactMeshChain,
 		Article: articleMeshChain,
 		Report:  reportMeshChain,
@@ -148,11 +149,11 @@ func measureMeshChain(ctx context.Context, j Job) ([][]float64, error) {
 	}
 	l := s.Ledger()
 	client, last := l.Client("client"), l.Node(serviceName(int(c.Float("services"))))
-	return [][]float64{{
+	return [][]float64{withMeasures(l,
 		float64(last.Attempts),
 		quotient(last.Attempts, client.Requests),
 		quotient(client.Succeeded, client.Requests),
-	}}, nil
+	)}, nil
 }
 
 func exactMeshChain(c Cell, metric string, _ int) (float64, bool) {
@@ -162,8 +163,10 @@ func exactMeshChain(c Cell, metric string, _ int) (float64, bool) {
 		return v * c.Float("requests"), true
 	case "amplification_ratio":
 		return v, true
+	case "success_ratio": // nothing succeeds
+		return 0, true
 	}
-	return 0, true // nothing succeeds
+	return 0, false
 }
 
 // chainCases are the article's names of those who retry.

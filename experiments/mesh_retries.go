@@ -28,14 +28,14 @@ retries, first table.`,
 			whole("mesh_retries", "retries of the sidecar", 0, maxRetries, 0, 2),
 			whole("requests", "requests in a run", 1, 1e6, 200),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "amplification_ratio", Doc: "attempts at the callee ÷ requests"},
 			{Name: "success_ratio", Doc: "requests that succeed ÷ requests"},
-			{Name: "most_attempts_count", Doc: "most attempts at the callee for one attempt of the application"},
-		},
+		}, retryMeasures...),
 		Reps:    200,
 		Check:   checkMeshRetries,
 		Measure: measureMeshRetries,
+		Logs:    everyCell,
 		Exact:   exactMeshRetries,
 		Article: articleMeshRetries,
 		Report:  reportMeshRetries,
@@ -74,11 +74,10 @@ func measureMeshRetries(ctx context.Context, j Job) ([][]float64, error) {
 	}
 	l := s.Ledger()
 	client := l.Client("client")
-	return [][]float64{{
+	return [][]float64{withMeasures(l,
 		quotient(l.Node("backend").Attempts, client.Requests),
 		quotient(client.Succeeded, client.Requests),
-		float64(l.Call("client", "backend").MostAttempts),
-	}}, nil
+	)}, nil
 }
 
 func exactMeshRetries(c Cell, metric string, _ int) (float64, bool) {

@@ -39,16 +39,17 @@ count.`,
 			number("think_ms", "mean think time of a client, ms", 0, 1e6, 50),
 			number("backoff_ms", "bound of the first wait, ms; 0 for no wait", 0, 1e6, 1),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "amplification_ratio", Doc: "attempts at the backend ÷ requests"},
 			{Name: "retries_count", Doc: "retries started"},
 			{Name: "overflow_count", Doc: "overflow: retries that the limit refused, after which the request failed at once; so many requests"},
 			{Name: "split_count", Doc: "split requests: those that got their first retry but were refused the second, as a share had shrunk meanwhile"},
 			{Name: "retried_ratio", Doc: "requests that got a retry ÷ requests"},
-		},
+		}, retryMeasures...),
 		Reps:    20,
 		Check:   checkMeshRetryCap,
 		Measure: measureMeshRetryCap,
+		Logs:    everyCell,
 		Exact:   exactMeshRetryCap,
 		Article: articleMeshRetryCap,
 		Report:  reportMeshRetryCap,
@@ -125,7 +126,7 @@ func measureMeshRetryCap(ctx context.Context, j Job) ([][]float64, error) {
 		split = retries - extra*all // each of them has one
 		retried = (all + split) / float64(n)
 	}
-	return [][]float64{{quotient(l.Node("backend").Attempts, n), retries, refused, split, retried}}, nil
+	return [][]float64{withMeasures(l, quotient(l.Node("backend").Attempts, n), retries, refused, split, retried)}, nil
 }
 
 // exactMeshRetryCap gives what a limit lets through that cannot bind: there
@@ -142,8 +143,10 @@ func exactMeshRetryCap(c Cell, metric string, _ int) (float64, bool) {
 		return capRequests(c) * float64(s.attempts-1), true
 	case "retried_ratio":
 		return 1, true
+	case "overflow_count", "split_count":
+		return 0, true
 	}
-	return 0, true
+	return 0, false
 }
 
 var capCases = map[string]string{

@@ -52,17 +52,18 @@ fifth table.`,
 			whole("requests", "requests in a run", 1, 1e6, 20),
 			number("backoff_ms", "bound of the sidecar's first wait, ms; 0 for no wait", 0, 1e6, 0),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "attempts_count", Doc: "attempts that reach the backend"},
 			{Name: "max_in_service_count", Doc: "most calls in service at a time"},
 			{Name: "abandoned_s", Doc: "work done for callers that had gone, s of service"},
 			{Name: "succeeded_count", Doc: "requests that succeed"},
 			{Name: "timeout_count", Doc: "requests that end with the client's timeout"},
 			{Name: "status_504_count", Doc: "requests that the sidecar answers 504"},
-		},
+		}, retryMeasures...),
 		Reps:    20,
 		Check:   checkMeshTimeouts,
 		Measure: measureMeshTimeouts,
+		Logs:    everyCell,
 		Exact:   exactMeshTimeouts,
 		Article: articleMeshTimeouts,
 		Report:  reportMeshTimeouts,
@@ -123,10 +124,10 @@ func measureMeshTimeouts(ctx context.Context, j Job) ([][]float64, error) {
 	}
 	l := s.Ledger()
 	client, backend := l.Client("client"), l.Node("backend")
-	return [][]float64{{
+	return [][]float64{withMeasures(l,
 		float64(backend.Attempts), float64(backend.MaxServing), backend.AbandonedWork.Seconds(),
 		float64(client.Succeeded), float64(client.ByCode[policies.ErrTimeout]), float64(client.ByCode[504]),
-	}}, nil
+	)}, nil
 }
 
 // exactMeshTimeouts follows a client whose every attempt is too long. Its
@@ -169,8 +170,10 @@ func exactMeshTimeouts(c Cell, metric string, _ int) (float64, bool) {
 		return requests * total, true
 	case outcome:
 		return requests, true
+	case "succeeded_count", "timeout_count", "status_504_count":
+		return 0, true
 	}
-	return 0, true
+	return 0, false
 }
 
 func articleMeshTimeouts(c Cell, metric string) (string, string, string) {

@@ -41,15 +41,16 @@ application retries, fourth table.`,
 			whole("failing_attempts", "attempts of a write that are done and answered 503", 0, maxRetries+1, 1),
 			whole("requests", "writes in a run", 1, 1e6, 100),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "client_200_count", Doc: "writes that the client sees succeed"},
 			{Name: "client_503_count", Doc: "writes that the client sees fail with a status 503"},
 			{Name: "writes_count", Doc: "writes done by the backend"},
 			{Name: "duplicate_writes_count", Doc: "those of them beyond the first of each request"},
-		},
+		}, retryMeasures...),
 		Reps:    1,
 		Check:   checkMeshWrites,
 		Measure: measureMeshWrites,
+		Logs:    everyCell,
 		Exact:   exactMeshWrites,
 		Article: articleMeshWrites,
 		Report:  reportMeshWrites,
@@ -89,9 +90,9 @@ func measureMeshWrites(ctx context.Context, j Job) ([][]float64, error) {
 	}
 	l := s.Ledger()
 	client, backend := l.Client("client"), l.Node("backend")
-	return [][]float64{{
+	return [][]float64{withMeasures(l,
 		float64(client.Succeeded), float64(client.ByCode[503]), float64(backend.Writes), float64(backend.DuplicateWrites),
-	}}, nil
+	)}, nil
 }
 
 func exactMeshWrites(c Cell, metric string, _ int) (float64, bool) {
@@ -115,8 +116,10 @@ func exactMeshWrites(c Cell, metric string, _ int) (float64, bool) {
 		return n - ok, true
 	case "writes_count":
 		return writes, true
+	case "duplicate_writes_count":
+		return writes - n, true
 	}
-	return writes - n, true
+	return 0, false
 }
 
 func articleMeshWrites(c Cell, metric string) (string, string, string) {

@@ -89,7 +89,7 @@ is credited: -set policy=budget-request,budget-success -set rate_rps=250,265,280
 			number("horizon_s", "length of a run, s", 2, 1e5, 100),
 			number("judge_s", "time at the end by which a run is judged, s", 1, 1e5, 15),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "recovered_ratio", Doc: "share of runs that were well before trigger_at_s and at the end: goodput at least 90 % of the offered load", Proportion: true},
 			{Name: "stuck_ratio", Doc: "share of runs that were well in the ten seconds before trigger_at_s and not at the end; with trigger_s = 0 they collapsed by themselves", Proportion: true},
 			{Name: "collapsed_before_ratio", Doc: "share of runs that were not well in the ten seconds before trigger_at_s", Proportion: true},
@@ -98,10 +98,11 @@ is credited: -set policy=budget-request,budget-success -set rate_rps=250,265,280
 			{Name: "goodput_rps", Doc: "requests answered in time in the last judge_s, requests/s"},
 			{Name: "amplification_ratio", Doc: "attempts at the node per request in the last judge_s"},
 			{Name: "abandoned_ratio", Doc: "share of all service that was done for a caller that had gone"},
-		},
+		}, retryMeasures...),
 		Reps:    5,
 		Check:   checkMetastable,
 		Measure: measureMetastable,
+		Logs:    everyCell,
 		Exact:   exactMetastable,
 		Report:  reportMetastable,
 		Detail:  hysteresisTable,

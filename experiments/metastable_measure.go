@@ -31,12 +31,13 @@ func measureMetastable(ctx context.Context, j Job) ([][]float64, error) {
 	default:
 		recovery = max(0, lastBadSecond(series)-from-trigger)
 	}
-	n := s.Ledger().Node("node")
+	l := s.Ledger()
+	n := l.Node("node")
 	service := n.Useful + n.AbandonedWork + n.Duplicate + n.RejectedWork
-	return [][]float64{{
+	return [][]float64{withMeasures(l,
 		indicate(well && !collapsed), indicate(!well && !collapsed), indicate(collapsed),
 		recovery, collapse,
 		quotient(float64(end.succeeded), end.end-end.start), quotient(end.attempts, end.requests),
 		quotient(n.AbandonedWork, service),
-	}}, nil
+	)}, nil
 }

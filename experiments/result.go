@@ -126,7 +126,9 @@ func (r *Result) summarise(cell int, m Metric) Stat {
 		s.Lo, s.Hi = theory.WilsonInterval(successes, s.N, 0.95)
 	} else {
 		s.Lo, s.Hi = theory.StudentInterval(s.N, s.Mean, s.SD, 0.95)
-		s.Lo = max(s.Lo, 0) // no metric is negative
+		if s.N > 0 && slices.Min(reached) >= 0 {
+			s.Lo = max(s.Lo, 0) // of what is never negative the mean is not either
+		}
 	}
 	if !s.Applies() {
 		return s

@@ -69,8 +69,12 @@ func retryOnNote(r *Result, cells []int) string {
 		return ""
 	}
 	get := func(i int, metric string) float64 { return r.Stat(i, metric).Mean }
-	return fmt.Sprintf("With %s of the requests answered 400, retrying any error makes %s attempts per request where retrying 5xx makes %s; %s of its attempts are wasted, against %s, and %s of the other requests succeed, against %s.",
+	text := fmt.Sprintf("With %s of the requests answered 400, retrying any error makes %s attempts per request where retrying 5xx makes %s; %s of its attempts are wasted, against %s, and %s of the other requests succeed, against %s.",
 		shareText(p.Cells[any].Float("permanent_ratio")), short(get(any, "amplification_ratio"), 2), short(get(some, "amplification_ratio"), 2),
-		shareText(get(any, "wasted_ratio")), shareText(get(some, "wasted_ratio")),
-		shareText(get(any, "good_success_ratio")), shareText(get(some, "good_success_ratio")))
+		shareText(get(any, "wasted_ratio")), shareText(get(some, "wasted_ratio")), shareText(get(any, "good_success_ratio")), shareText(get(some, "good_success_ratio")))
+	if but := of(retryOnBut429); but >= 0 && p.Cells[but].Text("permanent_ratio") == p.Cells[any].Text("permanent_ratio") &&
+		get(but, "good_success_ratio") < get(any, "good_success_ratio")-0.005 {
+		text += fmt.Sprintf(" To leave out 429 alone is worse, %s: the 400s still fill the limit, and whom it turns away does not come back.", shareText(get(but, "good_success_ratio")))
+	}
+	return text
 }

@@ -109,6 +109,9 @@ func TestRetryOnTakesFromOthers(t *testing.T) {
 	if len(texts) != 2 || len(texts[0].Rows) != 9 || !strings.Contains(texts[0].Notes[0], "With 40 % of the requests answered 400, retrying any error makes 1.8") {
 		t.Errorf("%d tables, notes %q", len(texts), texts[0].Notes)
 	}
+	if free, limited := texts[0].Notes[0], texts[1].Notes[0]; strings.Contains(free, "429 alone") || !strings.Contains(limited, "To leave out 429 alone is worse, ") {
+		t.Errorf("notes %q and %q", free, limited)
+	}
 }
 
 // The share that a limit refuses agrees with itself, and the budget is kept.

@@ -53,7 +53,7 @@ Source: retry governance, introduction.`,
 			number("failure_ratio", "share of the calls that fail at random", 0, 1, 0.003),
 			positive("stall_s", "length of the stall, s; 3.6 s is 0.3 % of 20 min", 1e4, 3.6),
 			positive("rate_rps", "requests/s", 1e5, 500),
-			whole("workers", "calls the node serves at a time", 1, 1e6, 50),
+			number("service_s", "mean service time, exponential, s; as near as a whole number of workers allows", 1e-6, 1e4, 0.1),
 			number("claim_ratio", "growth to look for", 1, 1e6, 10),
 			number("length_s", "time from the fault on, s", 10, 1e5, 30),
 		},
@@ -69,6 +69,7 @@ Source: retry governance, introduction.`,
 		Valid:   validStorm,
 		Check:   checkStorm,
 		Measure: measureStorm,
+		Logs:    everyCell,
 		Exact:   exactStorm,
 		Report:  reportStorm,
 		Detail:  stormSeries,
@@ -87,6 +88,9 @@ func isDown(c Cell) bool { return c.Text("failure") == downError || c.Text("fail
 
 func checkStorm(c Cell) error {
 	n := c.Float("rate_rps") * (c.Float("length_s") + stormWarm.Seconds()) * c.topology().product() * float64(c.topology().copies)
+	if w := c.Float("capacity_ratio") * c.Float("rate_rps") * float64(c.topology().copies) * c.Float("service_s"); w > 1e6 {
+		return fmt.Errorf("experiments: storm: capacity_ratio × rate_rps × copies × service_s = %s workers, want at most 1000000", formatNumber(w))
+	}
 	if n > maxAttemptsPerRun {
 		return fmt.Errorf("experiments: storm: %s calls (topology %s, rate_rps %s, length_s %s), want at most %g",
 			formatNumber(math.Round(n)), c.Text("topology"), c.Text("rate_rps"), c.Text("length_s"), float64(maxAttemptsPerRun))
@@ -98,9 +102,10 @@ func stormConfig(c Cell) model.Config {
 	t := c.topology()
 	layers, rate := len(t.attempts), c.Float("rate_rps")
 	capacity := c.Float("capacity_ratio") * rate * float64(t.copies)
+	workers := max(1, math.Round(capacity*c.Float("service_s")))
 	node := model.Node{
-		Name: "node", Workers: int(c.Float("workers")),
-		Service: model.Law{Kind: model.Exponential, Mean: max(1, seconds(c.Float("workers")/capacity))},
+		Name: "node", Workers: int(workers),
+		Service: model.Law{Kind: model.Exponential, Mean: max(1, seconds(workers/capacity))},
 	}
 	arrivals := model.Arrivals{Kind: model.Poisson, RateRPS: rate}
 	fault := model.Fault{Kind: model.FaultError, Start: stormWarm}
@@ -179,7 +184,8 @@ func exactStorm(c Cell, metric string, _ int) (float64, bool) {
 	t := c.topology()
 	rate, copies := c.Float("rate_rps"), float64(t.copies)
 	if c.Text("failure") == fewRandom {
-		if metric == "mean_growth_ratio" && c.Float("capacity_ratio") >= 1.2 && c.Float("failure_ratio") <= 0.05 && c.Float("workers") >= 10 {
+		if metric == "mean_growth_ratio" && c.Float("capacity_ratio") >= 1.2 && c.Float("failure_ratio") <= 0.05 &&
+			rate*copies*c.Float("service_s") >= 10 && c.Float("timeout_s") >= 20*c.Float("service_s") {
 			return randomGrowth(t, c.Float("failure_ratio")), true
 		}
 		return 0, false

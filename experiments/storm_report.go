@@ -140,7 +140,7 @@ func driftNote(c Cell) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s s at %s", short(c.Float("timeout_s")*v/excess, 0), level))
 	}
-	return "As a fluid, the queue that such failures leave is as long as the timeout after: " + strings.Join(parts, ", ") + " of capacity ÷ load."
+	return "As a fluid, the queue that such failures leave is as long as the timeout after: " + strings.Join(parts, ", ") + " of capacity ÷ load. Its own ups and downs get there sooner, and first where the load is low: -set failure=random -set rate_rps=50 -set length_s=1500."
 }
 
 // stormSeries is the load by the second in replication 0.

@@ -87,7 +87,7 @@ section 11.`,
 			positive("cap_s", "longest delay of async, s; at least the first", 1e5, 30),
 			number("rest_s", "time after the outage, in which users come for the first half, s", 1e-3, 1e5, 180),
 		},
-		Metrics: []Metric{
+		Metrics: append([]Metric{
 			{Name: "wait_mean_s", Doc: "mean time until a user who comes in the outage has an answer, s"},
 			{Name: "wait_p50_s", Doc: "the time that half of them wait at most, s"},
 			{Name: "wait_p99_s", Doc: "the time that 99 % of them wait at most, s"},
@@ -98,11 +98,12 @@ section 11.`,
 			{Name: "undone_count", Doc: "requests without an effect at the end"},
 			{Name: "duplicate_count", Doc: "effects beyond the first of each request"},
 			{Name: "done_s", Doc: "end of the outage until all requests made before have been done, s; a failure told to the user is never done", Censored: "never_done_count"},
-		},
+		}, retryMeasures...),
 		Reps:    10,
 		Valid:   func(c Cell) bool { return c.Text("way") == asyncWay || c.first("delay_s") && c.first("cap_s") },
 		Check:   checkSyncAsync,
 		Measure: measureSyncAsync,
+		Logs:    func(c Cell) bool { return c.Text("way") != asyncWay },
 		Exact:   exactSyncAsync,
 		Report:  reportSyncAsync,
 	}
@@ -197,7 +198,7 @@ func measureSyncAsync(ctx context.Context, j Job) ([][]float64, error) {
 
 func measureSync(ctx context.Context, j Job) ([]float64, error) {
 	c := j.Cells[0]
-	s, err := model.New(syncConfig(c), j.Seed, j.Replication)
+	s, err := newSystem(j, syncConfig(c))
 	if err != nil {
 		return nil, err
 	}
@@ -224,6 +225,7 @@ func measureSync(ctx context.Context, j Job) ([]float64, error) {
 	if err := s.Run(ctx); err != nil {
 		return nil, err
 	}
+	logPending(j, s)
 	l := s.Ledger()
 	callee, in, after := l.Node("callee"), l.Client(usersIn), l.Client(usersAfter)
 	var requests, failed uint64
@@ -236,14 +238,14 @@ func measureSync(ctx context.Context, j Job) ([]float64, error) {
 	if failed > 0 {
 		done = math.Inf(1)
 	}
-	return []float64{
+	return withMeasures(l,
 		quotient(in.Latency.Seconds(), float64(in.Measured)), s.LatencyQuantile(usersIn, 0.5).Seconds(), s.LatencyQuantile(usersIn, 0.99).Seconds(),
 		quotient(float64(in.Succeeded), float64(in.Requests)),
-		float64(inOutage) / c.Float("outage_s") / c.capacity(),
+		float64(inOutage)/c.Float("outage_s")/c.capacity(),
 		quotient(float64(callee.Attempts), float64(requests)),
 		quotient(float64(after.Succeeded), float64(after.Requests)),
-		float64(requests - (callee.Writes - callee.DuplicateWrites)), float64(callee.DuplicateWrites), done,
-	}, nil
+		float64(requests-(callee.Writes-callee.DuplicateWrites)), float64(callee.DuplicateWrites), done,
+	), nil
 }
 
 // waitingFor counts the users who came before the end of the outage and have no
@@ -279,12 +281,12 @@ func measureAsync(ctx context.Context, j Job) ([]float64, error) {
 	}
 	done = math.Max(done, (last - end).Seconds())
 	// Every user is told that it will be done: no acknowledgement is lost.
-	return []float64{
+	return append([]float64{
 		d.PublishMean().Seconds(), d.PublishQuantile(0.5).Seconds(), d.PublishQuantile(0.99).Seconds(), 1,
 		float64(l.OutageAttempts) / c.Float("outage_s") / c.capacity(),
 		quotient(float64(l.Attempts), float64(l.Intents)), 1,
 		float64(l.Intents - l.Effected), float64(l.Duplicates.All()), done,
-	}, nil
+	}, undefinedMeasures()...), nil
 }
 
 // exactSyncAsync knows what is nobody's luck: what a user waits for a queue,

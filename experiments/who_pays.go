@@ -85,6 +85,7 @@ it. Source: retry governance, first table.`,
 		Check:   checkWhoPays,
 		Valid:   validWhoPays,
 		Measure: measureWhoPays,
+		Logs:    everyCell,
 		Exact:   exactWhoPays,
 		Report:  reportWhoPays,
 	}
@@ -206,7 +207,7 @@ func snapshotPay(s *model.System) paySnapshot {
 
 func measureWhoPays(ctx context.Context, j Job) ([][]float64, error) {
 	c := j.Cells[0]
-	s, err := model.New(whoPaysSystem(c), j.Seed, j.Replication)
+	s, err := newSystem(j, whoPaysSystem(c))
 	if err != nil {
 		return nil, err
 	}
@@ -221,6 +222,7 @@ func measureWhoPays(ctx context.Context, j Job) ([][]float64, error) {
 	if err := s.Run(ctx); err != nil {
 		return nil, err
 	}
+	logPending(j, s)
 	before, during, after := at[0], at[1], snapshotPay(s)
 	// Requests that were under way when the fault began count as in it; they
 	// are few.

@@ -73,8 +73,11 @@ func RetryGovernance() RetryPreset {
 // time out. An answer with an error status is none of them. Its exception for
 // calls that are not idempotent is the last step of the guard.
 //
-// The article's Java code waits otherwise than its settings: 200 ms and 400 ms
-// and from 0 to 100 ms more.
+// The article's Java code differs from its settings, which are taken here, and
+// from what it says. It waits 200 ms and 400 ms and from 0 to 100 ms more. And it
+// counts retries in a predicate, which Resilience4j asks before it looks at the
+// number of attempts: so it counts one more when the last attempt has failed,
+// which is never made. Here a retry counts if it is made.
 func SpringCloudDrill() RetryPreset {
 	return RetryPreset{
 		Name: "spring-cloud-drill",
