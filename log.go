@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/stormglass/stormglass/experiments"
 	"github.com/stormglass/stormglass/model"
 	"github.com/stormglass/stormglass/requestlog"
 )
@@ -107,7 +106,7 @@ func (t *tryLog) close() error {
 	return nil
 }
 
-// tell says what is in the log.
-func (t *tryLog) tell(out io.Writer, p *experiments.Plan) {
-	fmt.Fprintf(out, "log: %d of %d tries of replication 0, %s, seed %d\n", t.log.Rows(), t.seen, p.Cells[0], p.Seed)
+// tell says how much is in the log.
+func (t *tryLog) tell(out io.Writer) {
+	fmt.Fprintf(out, "log: %d of %d tries of replication 0\n", t.log.Rows(), t.seen)
 }

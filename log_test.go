@@ -50,7 +50,7 @@ func TestLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out, file) || !strings.Contains(out, "tries of replication 0, ") {
+	if !strings.Contains(out, file) || !strings.Contains(out, "tries of replication 0\n") {
 		t.Errorf("printed\n%s\nwant the log named", out)
 	}
 	if _, err := stormglass(t, loggable(without, "-workers", "1")...); err != nil {

@@ -79,7 +79,7 @@ func (j job) run(ctx context.Context, s *settings, out, stderr io.Writer) error 
 	}
 	fmt.Fprintln(out, "\nwritten:", strings.Join(files, " "))
 	if j.log != nil && logErr == nil {
-		j.log.tell(out, j.plan)
+		j.log.tell(out)
 	}
 	return errors.Join(runErr, writeErr)
 }
