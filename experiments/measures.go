@@ -63,7 +63,7 @@ func (r *Result) MeasuresTable() (t table.Text, ok bool) {
 			panels = append(panels, f.Name)
 		}
 	}
-	const most = 40 // cells that a terminal shows
+	const most = 16 // cells that a terminal shows
 	useless, retrying, more := 0, 0, 0
 	for _, cells := range r.Plan.groups {
 		i := cells[0] // panels share the measures of their run

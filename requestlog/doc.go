@@ -3,7 +3,6 @@
 // cap refused in its place. Rows come in the order in which the tries ended;
 // those that had not ended when the run did come last.
 //
-// A log is a stream: what is kept in memory does not grow with the rows of a
-// CSV file, and for Parquet by some bytes in 10,000 rows only, which its
-// footer tells at the end.
+// A log is a stream: the memory that it takes does not grow with its rows,
+// but for what the footer of a Parquet file tells of each row group.
 package requestlog

@@ -22,8 +22,8 @@ type parquetWriter struct {
 
 func newParquetWriter(w io.Writer) *parquetWriter {
 	return &parquetWriter{
-		w: parquet.NewGenericWriter[Row](w, parquet.NewSchema("request_log", parquet.SchemaOf(new(Row))), parquet.MaxRowsPerRowGroup(parquetGroup),
-			parquet.Compression(&parquet.Snappy), parquet.CreatedBy("stormglass", "", "")),
+		w: parquet.NewGenericWriter[Row](w, parquet.NewSchema("request_log", parquet.SchemaOf(new(Row))),
+			parquet.MaxRowsPerRowGroup(parquetGroup), parquet.Compression(&parquet.Snappy)),
 		rows: make([]Row, 0, parquetBatch),
 	}
 }
