@@ -10,7 +10,7 @@ import (
 	"github.com/stormglass/stormglass/table"
 )
 
-// The four measures by which retries are watched, the last of them in two
+// The four measures by which retries are watched, the last of them in three
 // columns. Every experiment that retries in a system ends its Metrics with
 // these, and its rows with what measureRetries returns.
 var retryMeasures = []Metric{
@@ -19,12 +19,13 @@ var retryMeasures = []Metric{
 	{Name: "most_attempts_count", Doc: "most tries of one call"},
 	{Name: "breaker_openings_count", Doc: "openings of all breakers, those after probes included"},
 	{Name: "breaker_open_s", Doc: "time that breakers were open, all together, s"},
+	{Name: "open_tries_count", Doc: "tries that met an open breaker: the fourth figure of the article's query"},
 }
 
 // measureRetries returns the measures of a run.
 func measureRetries(l *model.Ledger) []float64 {
 	m := l.Measures()
-	return []float64{m.RetryRatio(), m.RetrySuccessRatio(), float64(m.MostAttempts), float64(m.Openings), m.OpenTime.Seconds()}
+	return []float64{m.RetryRatio(), m.RetrySuccessRatio(), float64(m.MostAttempts), float64(m.Openings), m.OpenTime.Seconds(), float64(m.RefusedOpen)}
 }
 
 // ofTheRun are the metrics of panels whose rows all have those of their run.
@@ -54,7 +55,7 @@ func (r *Result) MeasuresTable() (t table.Text, ok bool) {
 	}
 	t = table.Text{
 		Caption: "Four measures of retries: means of " + r.replications(),
-		Header:  []string{"cell", "retry ratio", "retries good", "most attempts", "openings", "open s"},
+		Header:  []string{"cell", "retry ratio", "retries good", "most attempts", "openings", "open s", "met open"},
 		Left:    1,
 	}
 	var panels []string
@@ -86,7 +87,8 @@ func (r *Result) MeasuresTable() (t table.Text, ok bool) {
 			name = e.Name
 		}
 		t.Append(name, short(ratio.Mean, 3), short(good.Mean, 3), short(attempts.Mean, 1),
-			short(r.Stat(i, "breaker_openings_count").Mean, 1), short(r.Stat(i, "breaker_open_s").Mean, 1))
+			short(r.Stat(i, "breaker_openings_count").Mean, 1), short(r.Stat(i, "breaker_open_s").Mean, 1),
+			short(r.Stat(i, "open_tries_count").Mean, 1))
 	}
 	if more > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d more cells are in the CSV.", more))
@@ -95,7 +97,8 @@ func (r *Result) MeasuresTable() (t table.Text, ok bool) {
 		t.Notes = append(t.Notes, fmt.Sprintf("Warning: in %d of %d cells that retry, less than %.0f %% of the retries succeed: there they are load and nothing else, and should be off.",
 			useless, retrying, 100*uselessBelow))
 	}
-	return t, true
+	t.Notes = append(t.Notes, "Tries are attempts, and what the caller's own breaker or cap refused in their place; met open: tries that an open breaker refused.")
+	return t, len(t.Rows) > 0
 }
 
 // has reports whether the experiment has a metric.
