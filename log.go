@@ -19,6 +19,9 @@ func (s *settings) setEpoch(v string) error {
 	if err != nil {
 		return errors.New("want an instant as 2006-01-02T15:04:05Z or 2006-01-02T15:04:05+08:00")
 	}
+	if t.IsZero() {
+		return errors.New("want an instant after 0001-01-01T00:00:00Z")
+	}
 	s.logged.Epoch = t
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stormglass/stormglass/experiments"
 	"github.com/stormglass/stormglass/model"
@@ -122,13 +123,20 @@ func (j job) checkPlace(flag, path, out string) error {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
 	dir, name := filepath.Split(filepath.Clean(path))
-	if filepath.Clean(dir) == filepath.Clean(out) && strings.HasPrefix(name, j.plan.Experiment.Name) {
+	if samePlace(dir, out) && strings.HasPrefix(name, j.plan.Experiment.Name) {
 		return usagef("%s: %s, want a name that no result has: not %s…", flag, path, j.plan.Experiment.Name)
 	}
 	if info, err := os.Stat(cmp.Or(dir, ".")); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s: %s: no such directory", flag, dir)
 	}
 	return nil
+}
+
+// samePlace reports whether two names are of one directory.
+func samePlace(a, b string) bool {
+	x, err := os.Stat(cmp.Or(a, "."))
+	y, err2 := os.Stat(cmp.Or(b, "."))
+	return err == nil && err2 == nil && os.SameFile(x, y)
 }
 
 func (j job) printSettings(out io.Writer) {
@@ -147,20 +155,15 @@ func (j job) printSettings(out io.Writer) {
 	}
 }
 
+// detailsAfterInterrupt is how long a run that was interrupted goes on with
+// time lines and the like.
+const detailsAfterInterrupt = 2 * time.Second
+
 // write writes the tables, the figures and the settings, and returns the files.
 // Figures of an earlier run that this one does not draw are removed, since they
 // would show other numbers than the tables beside them.
 func (j job) write(ctx context.Context, s *settings, result *experiments.Result) (files []string, failed error) {
 	name := j.plan.Experiment.Name
-	tables := []*table.Table{result.Runs(), result.Summary()}
-	if j.plan.Experiment.Detail != nil {
-		if ctx.Err() != nil {
-			ctx = context.WithoutCancel(ctx) // interrupted before: keep what there is, with its details
-		}
-		detail, err := j.plan.Experiment.Detail(ctx, result)
-		failed = err
-		tables = append(tables, detail...)
-	}
 	save := func(file string, write func(io.Writer) error) {
 		path := filepath.Join(s.out, file)
 		if err := saveFile(path, write); err != nil {
@@ -169,8 +172,25 @@ func (j job) write(ctx context.Context, s *settings, result *experiments.Result)
 		}
 		files = append(files, path)
 	}
+	tables := []*table.Table{result.Runs(), result.Summary()}
 	for _, t := range tables {
-		save(t.Name+".csv", t.WriteCSV)
+		save(t.Name+".csv", t.WriteCSV) // before anything that may take long
+	}
+	if j.plan.Experiment.Detail != nil {
+		if ctx.Err() != nil { // interrupted before: what can be had at once
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), detailsAfterInterrupt)
+			defer cancel()
+		}
+		detail, err := j.plan.Experiment.Detail(ctx, result)
+		if ctx.Err() != nil {
+			err = fmt.Errorf("%s: interrupted: time lines, and figures that need them, are missing", name)
+		}
+		failed = errors.Join(failed, err)
+		for _, t := range detail {
+			save(t.Name+".csv", t.WriteCSV)
+		}
+		tables = append(tables, detail...)
 	}
 	if s.saveTrace != "" && j.plan.Experiment.Trace != nil {
 		if err := j.saveTrace(s.saveTrace); err != nil {
@@ -182,7 +202,9 @@ func (j job) write(ctx context.Context, s *settings, result *experiments.Result)
 	var figures []string
 	if len(s.charts) > 0 {
 		drawings, err := plots.Draw(j.plan.Experiment.ChartName(), tables[1:], j.footnote(result))
-		failed = errors.Join(failed, err)
+		if ctx.Err() == nil { // otherwise the reason is known
+			failed = errors.Join(failed, err)
+		}
 		for _, d := range drawings {
 			for _, format := range s.charts {
 				file := name + d.Suffix + "." + format
