@@ -48,7 +48,7 @@ func deliveryLetters(ctx context.Context, r *Result) ([]*table.Table, error) {
 			if l.FirstFailure >= 0 {
 				failed = l.FirstFailure.Seconds()
 			}
-			t.Append(append(p.keyCells(i), "0", fmt.Sprint(l.Key), fmt.Sprintf("%016x", l.Payload), l.Reason),
+			t.Append(append(p.keyCells(i), "0", fmt.Sprint(l.Key), fmt.Sprintf("0x%016x", l.Payload), l.Reason),
 				failed, l.At.Seconds(), float64(l.Attempts), float64(l.Deliveries))
 		}
 	}

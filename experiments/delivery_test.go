@@ -77,6 +77,17 @@ func TestDeliveryOutage(t *testing.T) {
 	}
 	if tables := r.Plan.Experiment.Report(r); len(tables) != 2 || len(tables[0].Notes) < 4 {
 		t.Errorf("%d tables", len(tables))
+	} else {
+		notes := strings.Join(tables[0].Notes, "\n")
+		for _, want := range []string{"200 of 1,000 intents come in the outage (outage_s=120, publish_s=600)", "At least once without an owner leaves 7",
+			"dead letters that nobody replays", "At least once with an owner who looks every 300 s loses nothing"} {
+			if !strings.Contains(notes, want) {
+				t.Errorf("no %q in the notes:\n%s", want, notes)
+			}
+		}
+		if row := strings.Join(tables[0].Rows[0], "|"); !strings.Contains(row, " ± ") || !strings.Contains(row, "(z ") {
+			t.Errorf("neither intervals nor z in %s", row)
+		}
 	}
 	letters, err := deliveryLetters(context.Background(), r)
 	if err != nil || len(letters) != 1 || len(letters[0].Rows) < 100 {

@@ -90,37 +90,38 @@ func groupDefences(p *Plan, cells []int) defenceGroup {
 // outcomes has the keys down and the defences across.
 func (g *defenceGroup) outcomes(r *Result) table.Text {
 	t := table.Text{
-		Caption: "Per 1,000 intents, by place of the key and lines of defence: means of " + r.replications() + g.others,
+		Caption: "Per 1,000 intents, by place of the key and lines of defence: means of " + r.replications() + " ± half of the 95 % interval" + g.others,
 		Header:  append([]string{"key made at", ""}, g.defences...), Left: 2,
 	}
 	for _, key := range g.keys {
-		for n, row := range []struct {
-			name  string
-			value func(i int) float64
-		}{
-			{"duplicate effects", func(i int) float64 { return r.Stat(i, "duplicate_effects_ratio").Mean }},
-			{"closed form", func(i int) float64 { return r.Stat(i, "duplicate_effects_ratio").Exact }},
-			{"merged intents", func(i int) float64 { return r.Stat(i, "merged_intents_ratio").Mean }},
-			{"lost intents", func(i int) float64 { return r.Stat(i, "lost_intents_ratio").Mean }},
+		name := keyWords[key]
+		for n, row := range []struct{ name, metric string }{
+			{"duplicate effects", "duplicate_effects_ratio"},
+			{"merged intents", "merged_intents_ratio"},
+			{"lost intents", "lost_intents_ratio"},
 		} {
-			texts, some := []string{"", row.name}, n < 2
-			if n == 0 {
-				texts[0] = keyWords[key]
-			}
+			values, forms := []string{name, row.name}, []string{"", "closed form"}
+			some, known := n == 0, false // whether to show the values, the closed forms
 			for _, d := range g.defences {
-				text := Blank
+				value, form := Blank, Blank
 				if i, ok := g.cells[[2]string{key, d}]; ok {
-					v := row.value(i)
-					some = some || v > 0
-					text = perThousand(v)
+					s := r.Stat(i, row.metric)
+					some, known = some || s.Mean > 0, known || !math.IsNaN(s.Exact) && (n == 0 || perThousand(s.Exact) != "0")
+					value, form = perThousandCI(s), perThousandExact(s)
 				}
-				texts = append(texts, text)
+				values, forms = append(values, value), append(forms, form)
 			}
-			if some {
-				t.Append(texts...)
+			if !some {
+				continue
+			}
+			t.Append(values...)
+			name = ""
+			if known {
+				t.Append(forms...)
 			}
 		}
 	}
+	t.Notes = append(t.Notes, "z: standard errors between mean and closed form. All cells see the same submissions and losses, so that their means are off together, to the same side.")
 	return t
 }
 
@@ -137,9 +138,9 @@ func causes(caption, head string) table.Text {
 func causeRow(r *Result, name string, cell int) []string {
 	row := []string{name}
 	for _, d := range duplicateCauses {
-		row = append(row, perThousand(r.Stat(cell, d.metric).Mean))
+		row = append(row, perThousandCI(r.Stat(cell, d.metric)))
 	}
-	return append(row, perThousand(r.Stat(cell, "merged_intents_ratio").Mean), perThousand(r.Stat(cell, "lost_intents_ratio").Mean))
+	return append(row, perThousandCI(r.Stat(cell, "merged_intents_ratio")), perThousandCI(r.Stat(cell, "lost_intents_ratio")))
 }
 
 // lines says what slips past each set of defences, for the first key.
@@ -270,8 +271,8 @@ func queryTable(r *Result, cells []int) table.Text {
 			lag = c.Text("lag_s")
 		}
 		repeats, effects := r.Stat(i, "blind_repeats_ratio"), r.Stat(i, "duplicate_effects_ratio")
-		t.Append(queryWords[c.Text("query")], lag, perThousand(r.Stat(i, "queries_ratio").Mean), perThousand(repeats.Mean), perThousand(repeats.Exact),
-			perThousand(effects.Mean), perThousand(effects.Exact))
+		t.Append(queryWords[c.Text("query")], lag, perThousandCI(r.Stat(i, "queries_ratio")), perThousandCI(repeats), perThousandExact(repeats),
+			perThousandCI(effects), perThousandExact(effects))
 	}
 	client, _, _ := clientWait(p.Cells[cells[0]])
 	t.Notes = append(t.Notes, fmt.Sprintf("A client repeats %s s after it sent. It finds an effect that a replica got less than its lag before as little as one that is still to come, "+

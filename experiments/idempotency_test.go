@@ -143,10 +143,13 @@ func TestIdempotencyDesign(t *testing.T) {
 }
 
 func TestIdempotencyReport(t *testing.T) {
-	r := mustRun(t, idempotency(), Options{Seed: 1, Reps: 3, Set: map[string]string{"intents": "2000"}})
+	r := mustRun(t, idempotency(), Options{Seed: 1, Reps: 10, Set: map[string]string{"intents": "2000"}})
 	texts := reportIdempotency(r)
 	if len(texts) != 4 {
 		t.Fatalf("%d tables, want outcomes, lines, places and queries", len(texts))
+	}
+	if all := fmt.Sprint(texts[0].Rows, texts[1].Rows, texts[3].Rows); strings.Count(all, " ± ") < 100 || strings.Count(all, "(z ") < 30 {
+		t.Errorf("few intervals or z in %s", all)
 	}
 	all := ""
 	for _, text := range texts {

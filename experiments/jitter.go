@@ -41,7 +41,8 @@ spread at first stay as spread. Source: retry governance, second section.`,
 			{Name: "base_bin_count", Doc: "arrivals in the bin that begins one base after the fault"},
 			{Name: "overload_s", Doc: "fault to the end of the last 100 ms with more arrivals than capacity, s"},
 			{Name: "completion_s", Doc: "fault to the bin in which the last caller succeeds or gives up, s", Censored: "incomplete_count"},
-			{Name: "attempts_ratio", Doc: "attempts of the callers at the node ÷ callers; the first does not reach it"},
+			{Name: "attempts_ratio", Doc: "attempts of the callers that the node gets ÷ callers, without the first, which fails"},
+			{Name: "callers_retry_ratio", Doc: "retries of the callers ÷ all their attempts, the first included: retry_ratio without the others, who do not retry"},
 			{Name: "callers_success_ratio", Doc: "share of the callers that succeed"},
 			{Name: "others_success_ratio", Doc: "share of the others' requests in the window that succeed"},
 		}, retryMeasures...),
@@ -69,30 +70,28 @@ func checkJitter(c Cell) error {
 	if n > maxChainCalls {
 		return fmt.Errorf("experiments: jitter: callers × attempts + rate_rps × (horizon_s + 1 s) = %s, want at most %d", formatNumber(n), maxChainCalls)
 	}
+	if cap, base := c.Float("cap_s"), c.wait().base.Seconds(); cap < base {
+		return fmt.Errorf("experiments: jitter: cap_s = %s s, want at least the base of back-off %s, %s s", c.Text("cap_s"), c.Text("backoff"), formatNumber(base))
+	}
 	return jitterConfig(c).Validate()
 }
 
-// jitterConfig sends the callers through a gateway that fails the first call of
-// each: what comes to the node are the retries, and the others.
+// jitterConfig is a node that fails the first call of each of the callers at
+// once, without service: what it is to serve are the retries, and the others.
 func jitterConfig(c Cell) model.Config {
 	n := int(c.Float("callers"))
 	cfg := model.Config{
 		Horizon:  jitterWarm + seconds(c.Float("horizon_s")),
 		Interval: jitterBin,
-		Nodes: []model.Node{
-			{
-				Name: "node", Workers: int(c.Float("workers")),
-				Service: model.Law{Kind: model.Exponential, Mean: seconds(c.Float("service_s"))},
-				Queue:   model.Queue{Limit: model.Known(int(c.Float("queue")))},
-			},
-			{
-				Name: "gateway", Workers: model.Unlimited, Steps: calls(model.Call{To: "node"}),
-				Faults: []model.Fault{{Kind: model.FaultError, Fast: true, First: 1}},
-			},
-		},
+		Nodes: []model.Node{{
+			Name: "node", Workers: int(c.Float("workers")),
+			Service: model.Law{Kind: model.Exponential, Mean: seconds(c.Float("service_s"))},
+			Queue:   model.Queue{Limit: model.Known(int(c.Float("queue")))},
+			Faults:  []model.Fault{{Kind: model.FaultError, Fast: true, First: 1, Client: "callers"}},
+		}},
 		Clients: []model.Client{{
-			Name: "callers", Loop: model.ClosedLoop{Clients: n}, Requests: n, Start: jitterWarm, Spread: seconds(c.Float("spread_s")),
-			Steps: calls(model.Call{To: "gateway", Stack: retries(int(c.Float("attempts"))-1, c.wait().config(seconds(c.Float("cap_s"))), policies.ErrorList{})}),
+			Name: "callers", Loop: model.ClosedLoop{Clients: n, Think: model.Law{Mean: forEver}}, Start: jitterWarm, Spread: seconds(c.Float("spread_s")),
+			Steps: calls(model.Call{To: "node", Stack: retries(int(c.Float("attempts"))-1, c.wait().config(seconds(c.Float("cap_s"))), policies.ErrorList{})}),
 		}},
 	}
 	if rate := c.Float("rate_rps"); rate > 0 {
@@ -102,6 +101,10 @@ func jitterConfig(c Cell) model.Config {
 	}
 	return cfg
 }
+
+// forEver is a thinking time after which no run goes on: each caller makes one
+// request.
+const forEver = 100 * 365 * 24 * time.Hour
 
 func measureJitter(ctx context.Context, j Job) ([][]float64, error) {
 	c := j.Cells[0]
@@ -116,7 +119,7 @@ func measureJitter(ctx context.Context, j Job) ([][]float64, error) {
 	window := int(math.Round(c.Float("window_s") / jitterBin.Seconds()))
 	for i := range series {
 		v := &series[i]
-		arrivals = append(arrivals, float64(v.Nodes[0].Attempts))
+		arrivals = append(arrivals, jitterArrivals(v))
 		if n := v.Clients[0].Succeeded + v.Clients[0].Failed; n > 0 {
 			ended += n
 			completion = (v.End.Sub(0) - jitterWarm).Seconds()
@@ -141,13 +144,20 @@ func measureJitter(ctx context.Context, j Job) ([][]float64, error) {
 		baseBin = arrivals[lag]
 	}
 	l := s.Ledger()
+	link := l.Call("callers", "node")
 	return [][]float64{withMeasures(l,
 		peak, peak/mean(arrivals[:window]), max(0, autocorrelation(arrivals[:window], lag)), baseBin,
 		overloadEnd(arrivals, c.capacity()), completion,
-		quotient(l.Call("gateway", "node").Attempts, callers.Requests),
+		quotient(link.Retries, callers.Requests), quotient(link.Retries, link.Attempts),
 		quotient(callers.Succeeded, callers.Requests),
 		quotient(good, others),
 	)}, nil
+}
+
+// jitterArrivals is the attempts of an interval at the node without the first
+// of each caller: these fail when they are made.
+func jitterArrivals(v *model.Interval) float64 {
+	return float64(v.Nodes[0].Attempts) - float64(v.Clients[0].Requests)
 }
 
 // mean is the arithmetic mean; NaN of nothing.

@@ -20,7 +20,7 @@ func reportSyncAsync(r *Result) []table.Text {
 			Caption: fmt.Sprintf("A callee that fails %s for %s s: means of %s%s", fails, c.Text("outage_s"), r.replications(),
 				p.varying(c, "way", "outage_answer", "outage_s", "delay_s", "cap_s")),
 			Header: []string{"way", "user waits s", "closed form", "p50 s", "p99 s", "told success", "closed form", "callee's load in the outage", "closed form",
-				"attempts/request", "success after", "never done", "closed form", "twice", "all done after s"},
+				"attempts/request", "success after", "undone at the end", "closed form", "twice", "outage's done after s"},
 			Left: 1,
 		}
 		for _, i := range cells {
@@ -31,7 +31,10 @@ func reportSyncAsync(r *Result) []table.Text {
 				short(r.Stat(i, "after_success_ratio").Mean, 3), short(r.Stat(i, "undone_count").Mean, 1), exact(r.Stat(i, "undone_count"), 1), short(r.Stat(i, "duplicate_count").Mean, 1),
 				reached(r.Stat(i, "done_s"), 1))
 		}
-		t.Notes = syncAsyncNotes(r, cells)
+		t.Notes = append(syncAsyncNotes(r, cells), undoneNotes(r, cells)...)
+		if len(texts) == 0 {
+			t.Notes = append([]string{"Undone at the end: of the requests of all users. Outage's done: those made before the end of the outage, after it; never if a user was told of a failure."}, t.Notes...)
+		}
 		texts = append(texts, t)
 	}
 	return texts
@@ -69,10 +72,10 @@ func syncAsyncNotes(r *Result, cells []int) []string {
 		retriesWords(n), short(get(most, "wait_mean_s"), 2), short(100*get(most, "seen_success_ratio"), 1), short(get(most, "outage_load_ratio"), 2),
 		r.Plan.Cells[async].Text("delay_s"), short(get(async, "wait_mean_s"), 3), short(get(async, "outage_load_ratio"), 2))}
 	if s := r.Stat(async, "done_s"); s.N > 0 {
-		text := fmt.Sprintf("It has done everything %s s after the outage", short(s.Mean, 1))
+		text := fmt.Sprintf("It has done all that was asked before the end of the outage %s s after it", short(s.Mean, 1))
 		switch undone := get(most, "undone_count"); {
 		case undone > 0:
-			text += fmt.Sprintf("; the user who waits is left with %s requests that are never done", short(undone, 1))
+			text += fmt.Sprintf("; the user who waits is left with %s requests that are undone at the end", short(undone, 1))
 		case !math.IsNaN(get(most, "done_s")):
 			text += fmt.Sprintf(", waiting users %s s after it", short(get(most, "done_s"), 1))
 		}
@@ -80,6 +83,29 @@ func syncAsyncNotes(r *Result, cells []int) []string {
 	}
 	if after := get(most, "after_success_ratio"); after < 0.9 {
 		notes = append(notes, fmt.Sprintf("Retries keep the callee down when the outage is over: %s %% of the users who come later succeed.", short(100*after, 1)))
+	}
+	return notes
+}
+
+// undoneNotes names the ways that are through with the outage, yet not with
+// those who came after it.
+func undoneNotes(r *Result, cells []int) []string {
+	var notes []string
+	for _, i := range cells {
+		c := r.Plan.Cells[i]
+		undone, done := r.Stat(i, "undone_count").Mean, r.Stat(i, "done_s")
+		if done.N == 0 || done.Censored > 0 || !(undone > 0) {
+			continue
+		}
+		why := "their users were told of a failure, or still wait"
+		if c.Text("way") == asyncWay {
+			why = "they wait in the queue"
+			if load := c.Float("rate_rps") / c.capacity(); load > 0.9 {
+				why += fmt.Sprintf(", for a load of %s %% leaves little to catch up with", formatNumber(math.Round(100*load)))
+			}
+		}
+		notes = append(notes, fmt.Sprintf("%s: the %s requests that are undone at the end, %s s after the outage, all came after it; %s.",
+			wayWords(r.Plan, c), short(undone, 1), c.Text("rest_s"), why))
 	}
 	return notes
 }

@@ -64,6 +64,23 @@ func TestSyncAsyncOutages(t *testing.T) {
 	}
 }
 
+// A queue with hardly any capacity to spare is through with the outage, and not
+// with those who came after it: the report tells one from the other.
+func TestSyncAsyncUndoneAfterTheOutage(t *testing.T) {
+	r := mustRun(t, syncAsync(), Options{Seed: 1, Reps: 2, Set: map[string]string{
+		"way": "async", "delay_s": "1", "outage_s": "30", "rest_s": "60", "outage_answer": "at-once", "rate_rps": "99"}})
+	done, undone := r.Stat(0, "done_s"), r.Stat(0, "undone_count").Mean
+	if done.N != 2 || undone == 0 {
+		t.Fatalf("done in %d of 2, %v undone; want the outage done and others not", done.N, undone)
+	}
+	notes := strings.Join(r.Plan.Experiment.Report(r)[0].Notes, "\n")
+	for _, want := range []string{"all came after it; they wait in the queue", "a load of 99 %"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("no %q in the notes:\n%s", want, notes)
+		}
+	}
+}
+
 // Without an outage worth the name both ways come to the same.
 func TestSyncAsyncOddSettings(t *testing.T) {
 	for _, set := range []map[string]string{

@@ -116,7 +116,8 @@ const (
 	maxEffectsLength = 100 * 365 * 24 * time.Hour
 )
 
-// Timeouts are the times that client, gateway and server wait for an attempt.
+// Timeouts are the times that client, gateway and server wait for an attempt,
+// of a valid configuration.
 func (c *Effects) Timeouts() (client, gateway, server time.Duration) {
 	server = c.Timeout
 	gateway = time.Duration(c.ServerAttempts)*(server+c.Backoff) + 2*c.Leg
@@ -190,6 +191,14 @@ func (c *Effects) durationProblem() string {
 	}
 	if length := float64(c.Intents) * float64(c.Every); length > float64(maxEffectsLength) {
 		return fmt.Sprintf("intents × every = %v, want at most %v", nanoseconds(length), maxEffectsLength)
+	}
+	// The longest way: every attempt at every hop, and every delivery after it.
+	server := float64(c.ServerAttempts)*float64(c.Timeout+c.Backoff) + 2*float64(c.Leg)
+	gateway := float64(c.GatewayAttempts)*(server+float64(c.Backoff)) + 2*float64(c.Leg)
+	longestWay := float64(c.ClientAttempts)*(gateway+float64(c.Backoff)) + float64(c.Deliveries)*float64(c.Visibility)
+	if longestWay > float64(maxEffectsLength) {
+		return fmt.Sprintf("client × gateway × server attempts × (timeout + back-off) and deliveries × visibility take up to %.3g years, want at most %d",
+			longestWay/float64(365*24*time.Hour), maxEffectsLength/(365*24*time.Hour))
 	}
 	return ""
 }

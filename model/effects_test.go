@@ -207,3 +207,14 @@ func TestEffectsRefuse(t *testing.T) {
 		}
 	}
 }
+
+// Waits that multiply beyond the clock are refused.
+func TestEffectsTakeNoCenturies(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	c := Effects{Intents: 1, Every: 1, KeyAt: "operation", ClientAttempts: 3, GatewayAttempts: 15, ServerAttempts: 15, Deliveries: 1,
+		Timeout: year, Backoff: year, Visibility: 1, RequestLoss: 1, Shards: 1, Service: Law{Mean: 1}}
+	want := "model: effects: client × gateway × server attempts × (timeout + back-off) and deliveries × visibility take up to"
+	if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, want one that begins %q", err, want)
+	}
+}

@@ -2,6 +2,9 @@ package plots
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stormglass/stormglass/table"
@@ -16,12 +19,22 @@ var deliveryPanels = []struct{ metric, title, axis string }{
 	{"dead_ratio", "Dead letters that nobody reads", "intents per 1,000"},
 }
 
-// outageStyles tell runs with an outage from those without.
-func outageStyle(outage string) Style {
+// deliveryDodge sets the lengths of the outage within a row apart, px, so far
+// that the text of one stands clear of the markers of the next.
+const deliveryDodge = 20
+
+// outageStyle tells runs with an outage, by its length, from those without.
+func outageStyle(outage string, levels []string) Style {
 	if number(outage) == 0 {
 		return Budget.Member(0)
 	}
-	return Unlimited.Member(1)
+	member := 1
+	for _, level := range levels[:max(0, slices.Index(levels, outage))] {
+		if number(level) > 0 {
+			member++
+		}
+	}
+	return Unlimited.Member(member)
 }
 
 // drawDelivery shows what is done twice, lost and left, for each way to
@@ -50,28 +63,31 @@ func drawDelivery(summary *table.Table, details []*table.Table) ([]Drawing, erro
 				for _, r := range g.rows("outage_s", outage) {
 					at := indexOf(&rows, deliveryRow(summary, r))
 					v := 1e3 * summary.Value(r, m.metric+"_mean")
-					e.Points = append(e.Points, Estimate{At: at, Mean: v, Style: outageStyle(outage), Text: compact(v, 1),
+					e.Points = append(e.Points, Estimate{At: at, Mean: v, Style: outageStyle(outage, summary.Levels("outage_s")), Text: compact(v, 1),
 						Lo: 1e3 * summary.Value(r, m.metric+"_ci95_lo"), Hi: 1e3 * summary.Value(r, m.metric+"_ci95_hi")})
 				}
 				if len(e.Points) == 0 {
 					continue
 				}
 				if levels := len(summary.Levels("outage_s")); levels > 1 {
-					e.Dodge = 14 * (float64(levels-1)/2 - float64(k))
+					e.Dodge = deliveryDodge * (float64(levels-1)/2 - float64(k))
 				}
 				p.Marks = append(p.Marks, e)
 				if i == 0 {
 					text := "no outage"
 					if number(outage) > 0 {
-						text = "outage of " + outage + " s"
+						text = fmt.Sprintf("outage of %s s, in which %s %% of the intents come", outage, percent(outageShare(key("outage_at_s"), outage, key("publish_s"))))
 					}
-					f.Key = append(f.Key, KeyItem{KeyPoint, outageStyle(outage), text})
+					f.Key = append(f.Key, KeyItem{KeyPoint, outageStyle(outage, summary.Levels("outage_s")), text})
 				}
 			}
 			f.Panels = append(f.Panels, p)
 		}
 		for i := range f.Panels {
 			f.Panels[i].Y.Rows = rows
+		}
+		if levels := len(summary.Levels("outage_s")); levels > 2 {
+			f.Height = min(330+len(rows)*(levels*deliveryDodge+10), largestSide)
 		}
 		drawings = append(drawings, Drawing{g.suffix(), f})
 	}
@@ -81,6 +97,12 @@ func drawDelivery(summary *table.Table, details []*table.Table) ([]Drawing, erro
 		}
 	}
 	return drawings, nil
+}
+
+// outageShare is the share of the time of publishing that an outage takes.
+func outageShare(at, length, publish string) string {
+	inside := math.Min(number(at)+number(length), number(publish)) - number(at)
+	return strconv.FormatFloat(math.Max(0, inside)/number(publish), 'g', 2, 64)
 }
 
 // deliveryRow names a way to deliver.

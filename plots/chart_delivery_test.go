@@ -18,7 +18,7 @@ func deliveryTable(cells []deliveryCell) *table.Table {
 	keys := []table.Column{{Name: "experiment"}, {Name: "guarantee"}, {Name: "dedup", Labels: map[string]string{"none": "not idempotent", "business-key": "business key"}},
 		{Name: "owner_every_s"}, {Name: "outage_s"}}
 	var levels []string
-	for _, c := range [][2]string{{"rate_rps", "10"}, {"publish_s", "600"}, {"ack_loss_ratio", "0.01"}, {"consumer_ack_loss_ratio", "0.005"},
+	for _, c := range [][2]string{{"outage_at_s", "120"}, {"rate_rps", "10"}, {"publish_s", "600"}, {"ack_loss_ratio", "0.01"}, {"consumer_ack_loss_ratio", "0.005"},
 		{"visibility_s", "12"}, {"processing_s", "2"}, {"commit_every_s", "5"}, {"leaves_per_hour", "60"}} {
 		keys, levels = append(keys, table.Column{Name: c[0]}), append(levels, c[1])
 	}
@@ -59,6 +59,9 @@ func TestDeliveryChart(t *testing.T) {
 		f := drawings[0].Figure
 		if f.Title != test.title {
 			t.Errorf("title %q, want %q", f.Title, test.title)
+		}
+		if k := f.Key[len(f.Key)-1].Text; test.rows > 1 && k != "outage of 120 s, in which 20 % of the intents come" {
+			t.Errorf("key %q, want the outage's share", k)
 		}
 		if p := f.Panels[2]; len(f.Panels) != 3 || len(p.Y.Rows) != test.rows || len(p.Marks) != test.marks {
 			t.Errorf("%d panels, rows %q, %d marks; want %d rows and %d marks", len(f.Panels), p.Y.Rows, len(p.Marks), test.rows, test.marks)

@@ -24,10 +24,10 @@ func drawSyncAsync(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 		}
 		f := &Figure{
 			Title: syncAsyncTitle(summary, g),
-			Subtitle: fmt.Sprintf("A callee for %s/s %s; %s requests/s; users wait %s\u00a0s for an attempt, back-off from %s\u00a0ms; queue: %s consumers, delays of at most %s\u00a0s%s",
+			Subtitle: fmt.Sprintf("A callee for %s/s %s; %s requests/s; users wait %s\u00a0s for an attempt, back-off from %s\u00a0ms; queue: %s consumers, delays to %s\u00a0s%s",
 				compact(capacity, 1), fails, key("rate_rps"), key("timeout_s"), key("backoff_ms"), key("workers"), key("cap_s"),
 				strings.Replace(g.title(), " · outage_answer = "+key("outage_answer"), "", 1)),
-			Note:    " · means, 95 % intervals as bands · never: not all requests of the outage are done by the end of the run",
+			Note:    " · means, 95 % intervals as bands · never: not by the end of the run; points there stand side by side",
 			Columns: 2, ShareX: true, Height: 880,
 		}
 		for i, m := range []struct {
@@ -37,23 +37,64 @@ func drawSyncAsync(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 			{"wait_mean_s", "What users wait", "mean of those who come in the outage, s", "", nil},
 			{"seen_success_ratio", "What users are told", "share of them told of success", "", nil},
 			{"outage_load_ratio", "What the callee carries", "attempts in the outage ÷ capacity", "", []Mark{Rule{At: 1}}},
-			{"done_s", "When everything is done", "after the outage, s", "never", nil},
+			{"done_s", "When what was asked before the outage's end is done", "after the outage, s", "never", nil},
 		} {
-			p := Panel{Title: m.title, X: Axis{Label: "length of the outage, s", Kind: Log}, Y: Axis{Label: m.axis, Never: m.never}, Marks: m.rule}
+			p := Panel{Title: m.title, X: outageAxis(g), Y: Axis{Label: m.axis, Never: m.never}, Marks: m.rule}
 			for _, l := range wayLines(summary, g) {
 				line := l.of(summary, m.metric)
-				if i%2 == 1 {
+				// Leaders of labels would cross the other points of the strip.
+				if n := len(line.Y); i%2 == 1 && !math.IsInf(line.Y[n-1], 1) {
 					line.Label = l.label
 				}
 				if usable(line) {
 					p.Marks = append(p.Marks, line)
 				}
 			}
+			dodgeNever(p.Marks, p.X.Range)
 			f.Panels = append(f.Panels, p)
 		}
 		drawings = append(drawings, Drawing{strings.Replace(g.suffix(), "_outage_answer-"+first, "", 1), f})
 	}
 	return drawings, nil
+}
+
+// outageAxis holds the lengths of the outage and room beside them.
+func outageAxis(g group) Axis {
+	lo, hi := math.Inf(1), 0.0
+	for _, r := range g.members {
+		x := number(g.table.Key(r, "outage_s"))
+		lo, hi = math.Min(lo, x), math.Max(hi, x)
+	}
+	room := math.Max(1.1, math.Pow(hi/lo, 1.0/16))
+	if lo == hi {
+		room = 3
+	}
+	return Axis{Label: "length of the outage, s", Kind: Log, Range: [2]float64{lo / room, hi * room}}
+}
+
+// dodgeNever moves points that lines share in the strip of what is never
+// reached apart, to the right and left of their place on the logarithmic axis,
+// by about the width of a marker.
+func dodgeNever(marks []Mark, ends [2]float64) {
+	const markers = 32 // side by side over the width of a panel
+	at := map[float64][]*float64{}
+	for _, m := range marks {
+		l, ok := m.(Line)
+		if !ok {
+			continue
+		}
+		for i, x := range l.X {
+			if math.IsInf(l.Y[i], 1) {
+				at[x] = append(at[x], &l.X[i])
+			}
+		}
+	}
+	step := math.Pow(ends[1]/ends[0], 1.0/markers)
+	for _, shared := range at {
+		for k, x := range shared {
+			*x *= math.Pow(step, float64(k)-float64(len(shared)-1)/2)
+		}
+	}
 }
 
 // A wayLine is the rows of one way, by length of the outage.
@@ -138,9 +179,9 @@ func syncAsyncTitle(summary *table.Table, g group) string {
 		}
 	}
 	if queue != nil {
-		done := "is never done with all"
+		done := "is never through with what was asked by then"
 		if v := summary.Value(*queue, "done_s_mean"); !math.IsNaN(v) {
-			done = "has done everything " + compact(v, 0) + " s after it"
+			done = "is through with what was asked by then " + compact(v, 0) + " s after it"
 		}
 		text += fmt.Sprintf("a queue (delays from %s s) answers in %s s, gives it %s × and %s",
 			summary.Key(*queue, "delay_s"), compact(summary.Value(*queue, "wait_mean_s_mean"), 3), compact(summary.Value(*queue, "outage_load_ratio_mean"), 1), done)

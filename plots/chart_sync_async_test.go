@@ -55,7 +55,7 @@ func TestSyncAsyncChart(t *testing.T) {
 		t.Fatalf("%d drawings, error %v", len(drawings), err)
 	}
 	for i, want := range []string{
-		"Outage of 30 s: users who wait (3 retries) wait 0.84 s, 2.7 % succeed, and the callee gets 2.4 × its capacity; a queue (delays from 10 s) answers in 0.005 s, gives it 1 × and has done everything 31 s after it",
+		"Outage of 30 s: users who wait (3 retries) wait 0.84 s, 2.7 % succeed, and the callee gets 2.4 × its capacity; a queue (delays from 10 s) answers in 0.005 s, gives it 1 × and is through with what was asked by then 31 s after it",
 		"Outage of 30 s: users who wait (3 retries) wait 8.5 s, 0 % succeed, and the callee gets 2.1 × its capacity",
 	} {
 		f := drawings[i].Figure
@@ -70,7 +70,11 @@ func TestSyncAsyncChart(t *testing.T) {
 	if n := len(last.Marks); n != 4 {
 		t.Errorf("%d lines, want one for each way and delay", n)
 	}
-	if l := last.Marks[1].(Line); len(l.Y) != 2 || !math.IsInf(l.Y[1], 1) {
-		t.Errorf("waiting users are done after %v, want never", l.Y)
+	none, three, queue := last.Marks[0].(Line), last.Marks[1].(Line), last.Marks[2].(Line)
+	if len(three.Y) != 2 || !math.IsInf(three.Y[1], 1) || three.Label != "" || queue.Label == "" {
+		t.Errorf("waiting users %q are done after %v, want never and no label; queue %q", three.Label, three.Y, queue.Label)
+	}
+	if three.X[0] != 5 || !(none.X[0] < 30 && three.X[1] > 30) || math.Abs(none.X[0]*three.X[1]-900) > 1e-9 || queue.X[0] != 30 {
+		t.Errorf("lengths %v, %v and %v, want what is never done after 30 s side by side and the others in place", none.X, three.X, queue.X)
 	}
 }
