@@ -95,7 +95,7 @@ func TestDeliveryOutage(t *testing.T) {
 	}
 	for _, row := range letters[0].Rows {
 		first, at, tries := row.Values[0], row.Values[1], row.Values[2]
-		if !(first <= at) || tries < 1 || len(letters[0].Key(row, "payload")) != 16 {
+		if !(first <= at) || tries < 1 || len(letters[0].Key(row, "payload")) != len("0x")+16 {
 			t.Fatalf("dead letter %v", row)
 		}
 	}

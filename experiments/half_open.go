@@ -44,7 +44,8 @@ a share of the calls all the time, above the threshold of the rule, so the right
 state is open. Ramp: the callee is down for outage_s and then has a tenth of its
 capacity more every tenth of ramp_s, with a queue without bound and work that is
 done although the caller has timed out; a breaker that closes too early floods
-it. A flap is an opening from closed after the first one. Source: retry
+it. A flap is an opening from closed after the first one: partial has them all the
+time, so they are counted by the hour, ramp in its one recovery. Source: retry
 governance, thirteenth section: a breaker that opens and closes all the time
 lets too many probes through; fewer of them and a longer cool-down are to help.`,
 		Factors: []Factor{
@@ -63,10 +64,11 @@ lets too many probes through; fewer of them and a longer cool-down are to help.`
 			number("length_s", "length of a run, s", 30, 1e5, 600),
 		},
 		Metrics: append([]Metric{
-			{Name: "flaps_per_hour", Doc: "openings from closed after the first, per hour"},
+			{Name: "flaps_count", Doc: "openings from closed after the first, in the run; in ramp these are the flaps of its one recovery"},
+			{Name: "flaps_per_hour", Doc: "the same per hour; not in ramp, where a longer run has no more of them"},
 			{Name: "probe_failure_ratio", Doc: "share of the half-open states that ended in opening again"},
-			{Name: "closed_after_s", Doc: "mean time from opening to closed again, s"},
-			{Name: "recovery_s", Doc: "from where the callee's capacity is above the load again to the end of the last second in which over 10 % of the calls failed, s; not in partial", Censored: "unrecovered_count"},
+			{Name: "closed_after_s", Doc: "mean time from an opening from closed to closed again, failed probing included, s"},
+			{Name: "recovery_s", Doc: "from where the callee's capacity is above the load again to the end of the last second in which over 10 % of the calls failed, refused ones included, s; not in partial", Censored: "unrecovered_count"},
 			{Name: "success_ratio", Doc: "share of all calls that succeed"},
 			{Name: "refused_ratio", Doc: "share of the calls that the breaker refuses"},
 			{Name: "callee_failed_ratio", Doc: "share of the calls that reach the callee and fail or time out"},
@@ -196,10 +198,14 @@ func measureHalfOpen(ctx context.Context, j Job) ([][]float64, error) {
 			recovery = math.Inf(1)
 		}
 	}
+	flaps, hourly := float64(max(0, trips-1)), math.NaN()
+	if c.Text("callee") == calleePartial {
+		hourly = flaps * 3600 / c.Float("length_s")
+	}
 	l := s.Ledger()
 	link, client := l.Call("caller", "callee"), l.Client("caller")
 	return [][]float64{withMeasures(l,
-		float64(max(0, trips-1))*3600/c.Float("length_s"),
+		flaps, hourly,
 		quotient(float64(again), float64(again+closed)),
 		quotient(open.Seconds(), float64(closed)),
 		recovery,
@@ -228,4 +234,12 @@ func exactHalfOpen(c Cell, metric string, _ int) (float64, bool) {
 	least := max(1, int(math.Ceil(spec.rule.FailureRate*float64(n)-1e-9)))
 	again, err := theory.BinomialTail(n, p, least)
 	return again, err == nil
+}
+
+// flapMetric is how the flaps of a callee are counted, and its name in tables.
+func flapMetric(c Cell) (metric, name string) {
+	if c.Text("callee") == calleeRamp {
+		return "flaps_count", "flaps in the recovery"
+	}
+	return "flaps_per_hour", "flaps/h"
 }

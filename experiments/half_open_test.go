@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"context"
+	"strings"
 	"testing"
 )
 
@@ -28,12 +29,12 @@ func TestHalfOpenCoolDown(t *testing.T) {
 		s, _ := r.Lookup(map[string]string{"half_open": rule, "open_s": open}, metric)
 		return s.Mean
 	}
-	for _, m := range []string{"flaps_per_hour", "success_ratio", "closed_after_s"} {
+	for _, m := range []string{"flaps_count", "success_ratio", "closed_after_s"} {
 		if a, b := get(collectAll, "1", m), get(collectOne, "1", m); a != b {
 			t.Errorf("%s: %v, one at a time %v, want the same with one probe", m, a, b)
 		}
 	}
-	if a, b := get(collectAll, "1", "flaps_per_hour"), get(collectAll, "30", "flaps_per_hour"); b > a/2 {
+	if a, b := get(collectAll, "1", "flaps_count"), get(collectAll, "30", "flaps_count"); b > a/2 {
 		t.Errorf("%v flaps/h with 1 s, %v with 30 s, want far fewer", a, b)
 	}
 	if a, b := get(collectAll, "1", "refused_ratio"), get(collectAll, "30", "refused_ratio"); b < a {
@@ -65,9 +66,37 @@ func TestHalfOpenStates(t *testing.T) {
 		if at != 300 {
 			t.Errorf("%s: the last state ends at %v s, want 300 s", c, at)
 		}
-		if flaps := r.Stat(i, "flaps_per_hour").Mean * 300 / 3600; int(flaps+0.5) != max(0, closedEnds-1) {
+		if flaps := r.Stat(i, "flaps_count").Mean; int(flaps) != max(0, closedEnds-1) {
 			t.Errorf("%s: %v flaps, but %d closed states that ended", c, flaps, closedEnds)
 		}
+	}
+}
+
+// A recovery has the same flaps in a run of any length; by the hour they are
+// those of partial alone.
+func TestHalfOpenFlapsOfARecovery(t *testing.T) {
+	set := map[string]string{"probes": "1", "open_s": "1", "half_open": "collect-all", "length_s": "300"}
+	short := mustRun(t, halfOpen(), Options{Seed: 1, Reps: 2, Set: set})
+	set["length_s"] = "1200"
+	long := mustRun(t, halfOpen(), Options{Seed: 1, Reps: 2, Set: set})
+	ramp := map[string]string{"callee": "ramp"}
+	a, _ := short.Lookup(ramp, "flaps_count")
+	b, _ := long.Lookup(ramp, "flaps_count")
+	if a.Mean != b.Mean || a.Mean == 0 {
+		t.Errorf("%v flaps in 300 s, %v in 1200 s, want the same", a.Mean, b.Mean)
+	}
+	if s, _ := long.Lookup(ramp, "flaps_per_hour"); s.Applies() {
+		t.Errorf("ramp: %v flaps/h, want none", s.Mean)
+	}
+	if notes := strings.Join(halfOpenWords(short.Plan.Cells[0]), " "); strings.Contains(notes, "Warning") {
+		t.Errorf("notes %q at 30 %% above a threshold of 20 %%", notes)
+	}
+	p, err := NewPlan(halfOpen(), Options{Set: map[string]string{"callee": "partial", "breaker": "count-20-20-50"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(halfOpenWords(p.Cells[0]), " "); !strings.Contains(notes, "30 % of failures are below the threshold of the breaker, 50 %") {
+		t.Errorf("notes %q, want a warning below the threshold", notes)
 	}
 }
 

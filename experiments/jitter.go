@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/stormglass/stormglass/model"
@@ -45,7 +46,7 @@ spread at first stay as spread. Source: retry governance, second section.`,
 			{Name: "callers_retry_ratio", Doc: "retries of the callers ÷ all their attempts, the first included: retry_ratio without the others, who do not retry"},
 			{Name: "callers_success_ratio", Doc: "share of the callers that succeed"},
 			{Name: "others_success_ratio", Doc: "share of the others' requests in the window that succeed"},
-		}, retryMeasures...),
+		}, measuresAnd("the others, who do not retry, are in it")...),
 		Reps:    20,
 		Check:   checkJitter,
 		Measure: measureJitter,
@@ -152,6 +153,15 @@ func measureJitter(ctx context.Context, j Job) ([][]float64, error) {
 		quotient(callers.Succeeded, callers.Requests),
 		quotient(good, others),
 	)}, nil
+}
+
+// measuresAnd is the measures of retries with a remark on what they count.
+func measuresAnd(remark string) []Metric {
+	all := slices.Clone(retryMeasures)
+	for i := range all {
+		all[i].Doc += "; " + remark
+	}
+	return all
 }
 
 // jitterArrivals is the attempts of an interval at the node without the first

@@ -115,7 +115,7 @@ func TestWaitSpec(t *testing.T) {
 	} {
 		mustRefuse(t, jitterExperiment(), map[string]string{"backoff": text}, part)
 	}
-	mustRefuse(t, jitterExperiment(), map[string]string{"cap_s": "0.01"}, "cap")
+	mustRefuse(t, jitterExperiment(), map[string]string{"cap_s": "0.05"}, "cap_s = 0.05 s, want at least the base of back-off fixed-100ms, 0.1 s")
 	mustRefuse(t, jitterExperiment(), map[string]string{"window_s": "20"}, "want at most horizon_s")
 	mustRefuse(t, jitterExperiment(), map[string]string{"callers": "1000000", "attempts": "50"}, "want at most")
 }

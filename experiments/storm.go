@@ -42,30 +42,31 @@ between the users and a node; the last call may be made in copies. A caller that
 times out tries again at once; services work on for callers that have gone. Load
 is counted by the second from the fault on, against the requests (6,000/s for
 500/s is 12) and as growth over the node's own load before: copies are in both,
-so they make no storm. At random, failures of a share p multiply by 1 + p + …;
-only a queue that makes all wait longer than their timeout makes them all fail.
+so they make no storm. At random, failures of a share p multiply by 1 + p + … as
+long as there is capacity to spare; a queue that makes all wait longer than their
+timeout makes them all fail. Then a run grows or does not: shares of runs say so.
 Source: retry governance, introduction.`,
 		Factors: []Factor{
 			failure,
 			topologyFactor("4", "4*3", "3-3", "4-3", "3-3-3"),
-			number("capacity_ratio", "capacity of the node ÷ its load, where it is not down", 0.1, 1e3, 1.001, 1.2, 2),
+			number("capacity_ratio", "capacity of the node ÷ its load, where it is not down", 0.1, 1e3, 1.2, 2),
 			number("timeout_s", "timeout of an attempt at every layer, s", 1e-3, 1e4, 3),
 			number("failure_ratio", "share of the calls that fail at random", 0, 1, 0.003),
 			positive("stall_s", "length of the stall, s; 3.6 s is 0.3 % of 20 min", 1e4, 3.6),
-			positive("rate_rps", "requests/s", 1e5, 500),
+			positive("rate_rps", "requests/s", 1e5, 200),
 			number("service_s", "mean service time, exponential, s; as near as a whole number of workers allows", 1e-6, 1e4, 0.1),
 			number("claim_ratio", "growth to look for", 1, 1e6, 10),
 			number("length_s", "time from the fault on, s", 10, 1e5, 30),
 		},
 		Metrics: append([]Metric{
 			{Name: "load_after_2s_rps", Doc: "calls at the node in the third second after the fault began"},
-			{Name: "load_ratio", Doc: "most calls at the node in a second ÷ requests"},
-			{Name: "growth_ratio", Doc: "the same ÷ the node's load without failures"},
+			{Name: "load_ratio", Doc: "most calls at the node in a second ÷ mean requests"},
+			{Name: "growth_ratio", Doc: "peak growth: the same ÷ the node's mean load without failures"},
 			{Name: "mean_growth_ratio", Doc: "calls at the node ÷ calls without failures of the requests made meanwhile, in the second half of the time"},
 			{Name: "reach_s", Doc: "fault to the end of the first second in which the load has grown claim_ratio times, s", Censored: "unreached_count"},
 			{Name: "success_ratio", Doc: "share of the requests that ended after the fault which succeeded"},
 		}, retryMeasures...),
-		Reps:    2,
+		Reps:    8,
 		Valid:   validStorm,
 		Check:   checkStorm,
 		Measure: measureStorm,

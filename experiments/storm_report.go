@@ -16,10 +16,11 @@ func reportStorm(r *Result) []table.Text {
 	var texts []table.Text
 	for _, cells := range p.cellGroups("topology", "capacity_ratio") {
 		c := p.Cells[cells[0]]
+		grown := "grows " + c.Text("claim_ratio") + "×"
 		t := table.Text{
 			Caption: fmt.Sprintf("Load of a node, %s: means of %s%s", p.column("failure").Label(c.Text("failure")), r.replications(), p.varying(c, "failure", "topology", "capacity_ratio")),
-			Header: []string{"layers", "capacity ÷ load", "after 2 s, calls/s", "closed form", "peak ÷ requests", "growth", "closed form", "mean growth", "closed form",
-				"grown " + c.Text("claim_ratio") + "× after s", "closed form", "success"},
+			Header: []string{"layers", "capacity ÷ load", "after 2 s, calls/s", "closed form", "mean growth", "closed form", "of the runs, least to most", "peak ÷ requests", "peak growth", "closed form",
+				grown + ", runs", "after s", "closed form", "success"},
 			Left: 1,
 		}
 		for _, i := range cells {
@@ -29,62 +30,95 @@ func reportStorm(r *Result) []table.Text {
 				capacity = Blank
 			}
 			get := func(metric string) Stat { return r.Stat(i, metric) }
+			reach := get("reach_s")
 			t.Append(c.topology().String(), capacity,
 				short(get("load_after_2s_rps").Mean, 1), exact(get("load_after_2s_rps"), 1),
+				short(get("mean_growth_ratio").Mean, 4), exact(get("mean_growth_ratio"), 4), spanOf(r.Values(i, "mean_growth_ratio")),
 				short(get("load_ratio").Mean, 3), short(get("growth_ratio").Mean, 3), exact(get("growth_ratio"), 3),
-				short(get("mean_growth_ratio").Mean, 4), exact(get("mean_growth_ratio"), 4),
-				reached(get("reach_s"), 1), exact(get("reach_s"), 1), short(get("success_ratio").Mean, 4))
+				fmt.Sprintf("%d of %d", reach.N, reach.N+reach.Censored), short(reach.Mean, 1), exact(reach, 1), short(get("success_ratio").Mean, 4))
 		}
 		t.DropEmpty(Blank)
-		t.Notes = stormNotes(r, cells)
+		t.Notes = append([]string{fmt.Sprintf("Mean growth: second half of the time. Peak: the highest second. %s: runs in which a second has %s times the load before, and when the first of these ends (mean of such runs).", capitalised(grown), c.Text("claim_ratio"))},
+			stormNotes(r, cells)...)
 		texts = append(texts, t)
 	}
 	return texts
 }
 
-// stormNotes says which configurations give the article's numbers and which
-// cannot.
+func capitalised(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// spanOf renders the least and the most of runs that differ by more than a
+// fifth: their mean is of two outcomes then.
+func spanOf(values []float64) string {
+	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if len(values) == 0 || slices.Max(values) <= 1.2*slices.Min(values) {
+		return Blank
+	}
+	return short(slices.Min(values), 2) + " to " + short(slices.Max(values), 2)
+}
+
+// stormNotes says which configurations give the article's numbers and which do
+// not. All of it is read off the runs.
 func stormNotes(r *Result, cells []int) []string {
 	p := r.Plan
 	c := p.Cells[cells[0]]
 	claim := c.Float("claim_ratio")
 	lists := map[string]*stormList{}
-	add := func(list string, i int) {
+	add := func(list string, i int, suffix string) {
 		if lists[list] == nil {
 			lists[list] = &stormList{capacities: map[string][]string{}}
 		}
-		lists[list].add(p.Cells[i])
+		lists[list].add(p.Cells[i], suffix)
 	}
 	for _, i := range cells {
-		t := p.Cells[i].topology()
+		attempts := p.Cells[i].topology().product()
 		if r.Stat(i, "load_ratio").Mean >= 12*(1-1e-9) {
-			add("twelve", i)
-		}
-		switch {
-		case t.product() < claim:
-			add("cannot", i)
-		case r.Stat(i, "growth_ratio").Mean >= claim*(1-1e-9):
-			add("grown", i)
-		default:
-			add("not", i)
+			add("twelve", i, "")
 		}
 		if v := r.Stat(i, "load_after_2s_rps").Mean; v >= 12*c.Float("rate_rps")*(1-1e-9) {
-			add("soon", i)
+			add("soon", i, "")
+		}
+		reach := r.Stat(i, "reach_s")
+		switch n := reach.N + reach.Censored; {
+		case reach.N == 0 && attempts < claim:
+			add("few attempts", i, "")
+		case reach.N == 0:
+			add("no run", i, "")
+		case reach.N < n:
+			add("some runs", i, fmt.Sprintf(": %d of %d", reach.N, n))
+		default:
+			add("every run", i, "")
+		}
+		if reach.N > 0 && attempts < claim {
+			add("by chance", i, "")
 		}
 	}
-	line := func(text, list string) string { return text + ": " + lists[list].String() + "." }
 	notes := []string{}
-	if isDown(c) {
-		notes = append(notes, line(fmt.Sprintf("12 calls for each request (%s/s for %s/s)", short(12*c.Float("rate_rps"), 1), c.Text("rate_rps")), "twelve"),
-			line("The same two seconds after the fault", "soon"))
+	line := func(text, list string) {
+		if lists[list] != nil {
+			notes = append(notes, text+": "+lists[list].String()+".")
+		}
 	}
-	notes = append(notes, line(fmt.Sprintf("%s× the node's own load", short(claim, 2)), "grown"), line("Not reached", "not"),
-		line("Cannot: attempts of all layers multiply to less, and copies are in the load before", "cannot"))
+	if isDown(c) {
+		for _, list := range []string{"twelve", "soon"} {
+			if lists[list] == nil {
+				lists[list] = &stormList{}
+			}
+		}
+		line(fmt.Sprintf("12 calls for each request (6000/s for 500/s; here %s/s for %s/s)", short(12*c.Float("rate_rps"), 1), c.Text("rate_rps")), "twelve")
+		line("The same two seconds after the fault", "soon")
+	}
+	grown := short(claim, 2) + "× the node's own load"
+	line(grown+" in every run", "every run")
+	line(grown+" in some runs", "some runs")
+	line("Not reached though there are attempts enough", "no run")
+	line(fmt.Sprintf("Not reached with fewer than %s attempts for a request (copies are in the load before)", short(claim, 2)), "few attempts")
+	line(fmt.Sprintf("Of these, fewer than %s attempts for a request: it takes a second with more requests than the mean", short(claim, 2)), "by chance")
 	switch c.Text("failure") {
 	case downHang:
 		notes = append(notes, fmt.Sprintf("No attempt follows before its timeout of %s s: what is there earlier is not made by timeouts.", c.Text("timeout_s")))
 	case fewRandom:
-		notes = append(notes, driftNote(c), "Failures at random alone multiply by 1 + p + p² + …, whatever the layers: the closed form of the mean growth.")
+		notes = append(notes, driftNote(c), "With capacity to spare failures at random multiply by 1 + p + p² + …, whatever the layers: the closed form of the mean growth. With next to none, a queue as long as the timeout makes all attempts fail.")
 	case fewStalled:
 		notes = append(notes, "A stall makes requests late; what they repeat makes the next late too if there is too little capacity to spare, and more of it with every layer that repeats. Then all attempts are made: the load grows by their product.")
 	}
@@ -97,7 +131,7 @@ type stormList struct {
 	capacities map[string][]string
 }
 
-func (l *stormList) add(c Cell) {
+func (l *stormList) add(c Cell, suffix string) {
 	name := c.topology().String()
 	if l.capacities[name] == nil {
 		l.topologies = append(l.topologies, name)
@@ -106,12 +140,12 @@ func (l *stormList) add(c Cell) {
 	if isDown(c) {
 		level = ""
 	}
-	l.capacities[name] = append(l.capacities[name], level)
+	l.capacities[name] = append(l.capacities[name], level+suffix)
 }
 
 // String lists them: "2 layers: 4 × 3 attempts (capacity 1.001, 1.2)".
 func (l *stormList) String() string {
-	if l == nil {
+	if len(l.topologies) == 0 {
 		return "none"
 	}
 	var parts []string
@@ -140,7 +174,7 @@ func driftNote(c Cell) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s s at %s", short(c.Float("timeout_s")*v/excess, 0), level))
 	}
-	return "As a fluid, the queue that such failures leave is as long as the timeout after: " + strings.Join(parts, ", ") + " of capacity ÷ load. Its own ups and downs get there sooner, and first where the load is low: -set failure=random -set rate_rps=50 -set length_s=1500."
+	return "As a fluid, the queue that such failures leave is as long as the timeout after: " + strings.Join(parts, ", ") + " of capacity ÷ load. Its own ups and downs get there sooner, and first where the load is low: -set failure=random -set capacity_ratio=1.001 -set rate_rps=50 -set length_s=1500."
 }
 
 // stormSeries is the load by the second in replication 0.

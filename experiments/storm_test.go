@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -32,7 +33,7 @@ func TestStormOfANodeThatIsDown(t *testing.T) {
 // The article's twelvefold: which topologies make it, and that timeouts of 3 s
 // make none of it within two seconds.
 func TestStormTwelvefold(t *testing.T) {
-	r := mustRun(t, storm(), Options{Reps: 1, Set: map[string]string{"failure": "error,hang", "topology": "4,4*3,4-3", "claim_ratio": "12"}})
+	r := mustRun(t, storm(), Options{Reps: 1, Set: map[string]string{"failure": "error,hang", "topology": "4,4*3,4-3", "claim_ratio": "12", "rate_rps": "500"}})
 	for _, want := range []struct {
 		failure, topology         string
 		soon, load, growth, reach float64
@@ -66,6 +67,45 @@ func TestStormOfFewFailures(t *testing.T) {
 	}
 	if v := r.Stat(1, "mean_growth_ratio").Mean; v > 1.01 {
 		t.Errorf("capacity 3: growth %v after the stall, want none", v)
+	}
+}
+
+// What the notes say of a configuration is what its runs did: with requests at
+// random, 9 attempts for each make a second of ten times the load in some runs.
+func TestStormNotesFollowTheRuns(t *testing.T) {
+	r := mustRun(t, storm(), Options{Seed: 1, Reps: 6, Set: map[string]string{"failure": "stall", "topology": "4,3-3,4-3", "capacity_ratio": "1.2,3", "rate_rps": "50"}})
+	texts := reportStorm(r)
+	if len(texts) != 1 {
+		t.Fatalf("%d tables, want 1", len(texts))
+	}
+	seen := map[string]int{}
+	for i, c := range r.Plan.Cells {
+		reach := r.Stat(i, "reach_s")
+		want := "load in every run"
+		switch {
+		case reach.N == 0 && c.topology().product() < 10:
+			want = "Not reached with fewer than 10 attempts"
+		case reach.N == 0:
+			want = "Not reached though there are attempts enough"
+		case reach.Censored > 0:
+			want = "load in some runs"
+		}
+		seen[want]++
+		for _, n := range texts[0].Notes {
+			lists := strings.Contains(n, " load in ") || strings.HasPrefix(n, "Not reached")
+			_, list, _ := strings.Cut(n, ": ")
+			has := false
+			for _, part := range strings.Split(strings.TrimSuffix(list, "."), "; ") {
+				name, capacities, _ := strings.Cut(part, " (capacity ")
+				has = has || name == c.topology().String() && strings.Contains(" "+capacities, " "+c.Text("capacity_ratio"))
+			}
+			if lists && strings.Contains(n, want) != has {
+				t.Errorf("%s: reached in %d of %d runs, note %q", c, reach.N, reach.N+reach.Censored, n)
+			}
+		}
+	}
+	if len(seen) < 3 {
+		t.Errorf("outcomes %v, want at least three kinds", seen)
 	}
 }
 

@@ -28,7 +28,7 @@ server and queue; and its three nested timeouts 3 s, 2.5 s, 1.8 s.`,
 			positive("work_s", "time that the work takes, s", 1e6, 60),
 			number("queue_s", "wait before the work begins, s", 0, 1e6, 0),
 		},
-		Metrics: append(slices.Clone(orderMetrics), retryMeasures...),
+		Metrics: append(slices.Clone(orderMetrics), measuresAnd("the call by which the server has its work done is in it")...),
 		Reps:    1,
 		Check:   checkTimeoutOrder,
 		Measure: measureTimeoutOrder,
@@ -49,6 +49,7 @@ var orderMetrics = []Metric{
 	{Name: "held_s", Doc: "time that the client held a connection, s"},
 	{Name: "held_for_nothing_s", Doc: "of it after the server had stopped, s"},
 	{Name: "succeeded_count", Doc: "requests that succeed"},
+	{Name: "client_retry_ratio", Doc: "retries of the client ÷ its attempts: retry_ratio without the call by which the server has its work done, once for each attempt"},
 }
 
 // maxOrderSeconds bounds the length of a run of timeout-order.
@@ -129,6 +130,6 @@ func measureTimeoutOrder(ctx context.Context, j Job) ([][]float64, error) {
 		float64(link.Attempts), whole, float64(l.Node("work").MaxServing),
 		l.Node("work").Busy.Seconds(), (l.Node("work").Busy - w.Node("work").Busy).Seconds(),
 		latency.Seconds(), (latency - w.Node("server").Sojourn).Seconds(),
-		float64(client.Succeeded),
+		float64(client.Succeeded), quotient(link.Retries, link.Attempts),
 	)}, nil
 }

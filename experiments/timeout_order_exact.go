@@ -87,6 +87,8 @@ func exactTimeoutOrder(c Cell, metric string, _ int) (float64, bool) {
 		return f.held.Seconds(), true
 	case "held_for_nothing_s":
 		return f.nothing.Seconds(), true
+	case "client_retry_ratio":
+		return float64(f.attempts-1) / float64(f.attempts), true
 	case "succeeded_count":
 		return float64(f.succeeded), true
 	}

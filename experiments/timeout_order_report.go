@@ -11,9 +11,9 @@ import (
 
 func reportTimeoutOrder(r *Result) []table.Text {
 	t := table.Text{
-		Caption: "One request whose work takes longer than anybody waits: as simulated; what arithmetic makes of it beside, where that differs",
+		Caption: "One request: as simulated; what arithmetic makes of it beside, where that differs",
 		Header: []string{"timeouts", "server stops too", "attempts", "whole retries", "copies at once", "work s", "unwanted s",
-			"held s", "for nothing s", "succeeded"},
+			"held s", "for nothing s", "succeeded", "retry ratio"},
 		Left: 2,
 	}
 	for i, c := range r.Plan.Cells {
@@ -53,6 +53,7 @@ func orderNotes(r *Result) []string {
 		}
 	}
 	return append(notes,
+		"Retry ratio: of the client's calls. The measures below also have the call by which the server has its work done, once for each attempt.",
 		"Copies run side by side where the client's timeout is shorter than queue and server together and the server does not notice that it has left.",
 		"The order client < server < total, taken literally, is that case: it needs a server that stops with its client. Without one the server's timeout, with its queue, must be the shorter, as in the nested 3 s, 2.5 s, 1.8 s.",
 		"A longer wait of the client costs nothing as long as the server answers that it has given up; a silent one makes every second of it a connection held for nothing.")

@@ -104,20 +104,38 @@ func TestStormChart(t *testing.T) {
 	series := tableOf(t, "storm_series", keys+" replication t_s | growth_ratio",
 		"x hang 4 1.2 3 0.003 3.6 500 10 0 0 1", "x hang 4 1.2 3 0.003 3.6 500 10 0 3 2", "x random 4 2 3 0.003 3.6 500 10 0 0 0", "x random 4 2 3 0.003 3.6 500 10 0 1 1",
 		"x random 4*3 2 3 0.003 3.6 500 10 0 0 1", "x random 4*3 2 3 0.003 3.6 500 10 0 1 1.1")
-	d := mustDraw(t, "storm", "Growth of the load where none is answered: up to 4×; 0.3\u00a0% fail at random: up to 1.003×", 1,
+	d := mustDraw(t, "storm", "Mean growth of the load where none is answered: up to 4×; 0.3\u00a0% fail at random: up to 1.003×", 1,
 		tableOf(t, "storm_summary", keys+" | growth_ratio_mean mean_growth_ratio_mean", "x hang 4 1.2 3 0.003 3.6 500 10 4 4", "x random 4 2 3 0.003 3.6 500 10 1.1 1.003"), series)
 	if n := len(d[0].Figure.Panels); n != 2 {
 		t.Errorf("%d panels, want 2", n)
 	}
 }
 
+// Panels of a failure in which nothing grows are one, which names them all.
+func TestStormChartJoinsCalmPanels(t *testing.T) {
+	keys := "experiment failure topology capacity_ratio timeout_s failure_ratio stall_s rate_rps claim_ratio"
+	series := tableOf(t, "storm_series", keys+" replication t_s | growth_ratio",
+		"x random 4 1.2 3 0.003 3.6 500 10 0 0 1", "x random 4 1.2 3 0.003 3.6 500 10 0 1 1.1", "x random 4 2 3 0.003 3.6 500 10 0 0 1", "x random 4 2 3 0.003 3.6 500 10 0 1 0.9",
+		"x stall 4 1.2 3 0.003 3.6 500 10 0 0 1", "x stall 4 1.2 3 0.003 3.6 500 10 0 1 4", "x stall 4 2 3 0.003 3.6 500 10 0 0 1", "x stall 4 2 3 0.003 3.6 500 10 0 1 1.1")
+	d := mustDraw(t, "storm", "Mean growth of the load where 0.3\u00a0% fail at random: up to 1.003×; all stand still for 3.6 s: up to 3.9×", 1,
+		tableOf(t, "storm_summary", keys+" | mean_growth_ratio_mean", "x random 4 1.2 3 0.003 3.6 500 10 1.003", "x random 4 2 3 0.003 3.6 500 10 1.002",
+			"x stall 4 1.2 3 0.003 3.6 500 10 3.9", "x stall 4 2 3 0.003 3.6 500 10 1"), series)
+	var titles []string
+	for _, p := range d[0].Figure.Panels {
+		titles = append(titles, p.Title)
+	}
+	if got := strings.Join(titles, "; "); got != "Random, capacity 1.2 × load, or 2 ×; Stall, capacity 1.2 × load; Stall, capacity 2 × load" {
+		t.Errorf("panels %q", got)
+	}
+}
+
 func TestHalfOpenChart(t *testing.T) {
-	keys := "experiment callee half_open probes open_s breaker rate_rps length_s"
-	header := keys + " | n flaps_per_hour_mean flaps_per_hour_ci95_lo flaps_per_hour_ci95_hi callee_failed_ratio_mean recovery_s_mean unrecovered_count"
+	keys := "experiment callee half_open probes open_s breaker rate_rps outage_s ramp_s length_s"
+	header := keys + " | n flaps_count_mean flaps_count_ci95_lo flaps_count_ci95_hi flaps_per_hour_mean callee_failed_ratio_mean recovery_s_mean unrecovered_count"
 	states := tableOf(t, "half-open_states", keys+" replication state | from_s to_s",
-		"x ramp collect-all 1 1 b 100 600 0 closed 0 30", "x ramp collect-all 1 1 b 100 600 0 open 30 31", "x ramp collect-all 1 1 b 100 600 0 closed 31 600")
-	d := mustDraw(t, "half-open", "One that recovers slowly: 60 flaps/h with 1 probe and 1 s, 6 with 10 probes and 30 s", 2,
-		tableOf(t, "half-open_summary", header, "x ramp collect-all 1 1 b 100 600 5 60 50 70 0.1 - 5", "x ramp collect-all 10 30 b 100 600 5 6 5 7 0.1 4 0"), states)
+		"x ramp collect-all 1 1 b 100 500 40 600 0 closed 0 30", "x ramp collect-all 1 1 b 100 500 40 600 0 open 30 31", "x ramp collect-all 1 1 b 100 500 40 600 0 closed 31 600")
+	d := mustDraw(t, "half-open", "One that recovers slowly: 60 flaps with 1 probe and 1 s, 6 with 10 probes and 30 s", 2,
+		tableOf(t, "half-open_summary", header, "x ramp collect-all 1 1 b 100 500 40 600 5 60 50 70 - 0.1 - 5", "x ramp collect-all 10 30 b 100 500 40 600 5 6 5 7 - 0.1 4 0"), states)
 	recovery := d[0].Figure.Panels[1]
 	if recovery.Title != "Recovery" || recovery.Y.Never == "" {
 		t.Errorf("panel %q, never %q, want the recovery with what never recovered", recovery.Title, recovery.Y.Never)

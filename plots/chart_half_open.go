@@ -18,7 +18,7 @@ type halfOpenPanel struct {
 var halfOpenPanels = []halfOpenPanel{
 	{"partial", "flaps_per_hour", "Callee fails a share of the calls: flaps", "openings from closed per hour", "", LogZero},
 	{"partial", "callee_failed_ratio", "What the breaker lets through to fail", "share of all calls", "", Linear},
-	{"ramp", "flaps_per_hour", "Callee recovers slowly: flaps", "openings from closed per hour", "", LogZero},
+	{"ramp", "flaps_count", "Callee recovers slowly: flaps", "openings from closed in the recovery, after the first", "", LogZero},
 	{"ramp", "recovery_s", "Recovery", "after the capacity is there, s", "never", Linear},
 }
 
@@ -106,14 +106,16 @@ func halfOpenStates(summary, states *table.Table, g group) []Drawing {
 	run := sameGroup(groups(states, "callee", "half_open", "probes", "open_s", "replication", "state"), g)
 	key := func(name string) string { return summary.Key(g.members[0], name) }
 	f := &Figure{
-		Title:    "States of the breaker over time: " + plainText(rule),
-		Subtitle: fmt.Sprintf("States of a breaker (%s, %s) over time, by the number of probes and the cool-down; %s calls/s%s", summary.Label(g.members[0], "breaker"), plainText(rule), key("rate_rps"), g.title()),
-		Note:     " · replication 0", ShareX: true,
-		Key: []KeyItem{{KeyPoint, square(stateStyles["closed"]), "closed"}, {KeyPoint, square(stateStyles["half-open"]), "half-open"}, {KeyPoint, square(stateStyles["open"]), "open"}},
+		Title: "States of the breaker over time: " + plainText(rule),
+		Subtitle: fmt.Sprintf("States of a breaker (%s, %s) over time, by the number of probes and the cool-down; the begin of runs of %s s; %s calls/s%s",
+			summary.Label(g.members[0], "breaker"), plainText(rule), key("length_s"), key("rate_rps"), g.title()),
+		Note: " · replication 0",
+		Key:  []KeyItem{{KeyPoint, square(stateStyles["closed"]), "closed"}, {KeyPoint, square(stateStyles["half-open"]), "half-open"}, {KeyPoint, square(stateStyles["open"]), "open"}},
 	}
 	closed, longest := map[string]int{}, "" // how often a breaker closed, by its row
 	for _, callee := range summary.Levels("callee") {
-		p := Panel{Title: capital("a callee that " + labelOf(summary, "callee", callee)), X: Axis{Label: "time, s"}}
+		until := stateStretch(summary, g, callee)
+		p := Panel{Title: capital("a callee that " + labelOf(summary, "callee", callee)), X: Axis{Label: "time, s", Range: [2]float64{0, until}}}
 		var bars Bars
 		for _, r := range run.rows("callee", callee) {
 			if states.Key(r, "half_open") != rule {
@@ -131,7 +133,10 @@ func halfOpenStates(summary, states *table.Table, g group) []Drawing {
 					longest = name
 				}
 			}
-			bars = append(bars, Bar{Row: row, From: states.Value(r, "from_s"), To: states.Value(r, "to_s"), Style: stateStyles[states.Key(r, "state")]})
+			if states.Value(r, "from_s") >= until {
+				continue
+			}
+			bars = append(bars, Bar{Row: row, From: states.Value(r, "from_s"), To: min(until, states.Value(r, "to_s")), Style: stateStyles[states.Key(r, "state")]})
 		}
 		if len(p.Y.Rows) > mostStateRows {
 			return nil
@@ -149,6 +154,16 @@ func halfOpenStates(summary, states *table.Table, g group) []Drawing {
 		f.Title = fmt.Sprintf("%s: the breaker closes %d times in %s s", longest, closed[longest], key("length_s"))
 	}
 	return []Drawing{{g.suffix() + "_states", f}}
+}
+
+// stateStretch is how much of a run a figure of states shows, s: the recovery,
+// or the begin. A whole run of cool-downs of 1 s would be a smear.
+func stateStretch(summary *table.Table, g group, callee string) float64 {
+	key := func(name string) float64 { return number(summary.Key(g.members[0], name)) }
+	if callee == "ramp" {
+		return min(key("length_s"), 60+key("outage_s")+key("ramp_s"))
+	}
+	return min(key("length_s"), 100)
 }
 
 // probeTicks labels the numbers of probes.
@@ -169,7 +184,11 @@ func halfOpenTitle(summary *table.Table, g group) string {
 		if len(rows) == 0 {
 			continue
 		}
-		flaps := func(r table.Row) float64 { return summary.Value(r, "flaps_per_hour_mean") }
+		metric, unit := "flaps_per_hour_mean", "flaps/h"
+		if callee == "ramp" {
+			metric, unit = "flaps_count_mean", "flaps"
+		}
+		flaps := func(r table.Row) float64 { return summary.Value(r, metric) }
 		worst, best := rows[0], rows[0]
 		for _, r := range rows {
 			if flaps(r) > flaps(worst) {
@@ -197,7 +216,10 @@ func halfOpenTitle(summary *table.Table, g group) string {
 		if callee == "ramp" {
 			name = "one that recovers slowly"
 		}
-		text += fmt.Sprintf("%s: %s flaps/h with %s, %s with %s", name, compact(flaps(worst), 0), setting(worst), compact(flaps(best), 0), setting(best))
+		text += fmt.Sprintf("%s: %s %s with %s", name, compact(flaps(worst), 0), unit, setting(worst))
+		if flaps(worst) > flaps(best) {
+			text += fmt.Sprintf(", %s with %s", compact(flaps(best), 0), setting(best))
+		}
 	}
 	return capital(text)
 }

@@ -31,10 +31,10 @@ func drawJitter(summary *table.Table, details []*table.Table) ([]Drawing, error)
 			Title: jitterTitle(summary, g),
 			Subtitle: fmt.Sprintf("The first attempts of %s callers fail %s; up to %s attempts at a node for %s calls in 10 ms, beside %s of others%s",
 				key("callers"), hit, key("attempts"), compact(capacity, 2), compact(number(key("rate_rps"))/100, 2), g.title()),
-			Note:   " · lines: replication 0; peak ÷ mean and autocorrelation: means of all",
+			Note:   " · lines: replication 0, gaps where nothing arrives; peak ÷ mean and autocorrelation: means of all",
 			Height: 200 + 165*len(g.members), ShareX: true, ShareY: true,
 		}
-		for i, r := range g.members {
+		for _, r := range g.members {
 			backoff := summary.Key(r, "backoff")
 			kind, _, _ := strings.Cut(backoff, "-")
 			if kind == "exponential" {
@@ -42,7 +42,7 @@ func drawJitter(summary *table.Table, details []*table.Table) ([]Drawing, error)
 			}
 			line := Line{Step: true, Style: Style{Color: backoffStyle(kind).Color, Width: 2}}
 			for _, row := range run.rows("backoff", backoff) {
-				line.X, line.Y = append(line.X, number(series.Key(row, "t_s"))), append(line.Y, series.Value(row, "arrivals_count"))
+				line.X, line.Y = append(line.X, number(series.Key(row, "t_s"))), append(line.Y, above(series.Value(row, "arrivals_count")))
 			}
 			if !usable(line) {
 				continue
@@ -50,10 +50,7 @@ func drawJitter(summary *table.Table, details []*table.Table) ([]Drawing, error)
 			p := Panel{
 				Title: fmt.Sprintf("%s: peak %s × mean, autocorrelation at the base %s; below capacity after %s s; %s %% of the callers succeed", summary.Label(r, "backoff"),
 					compact(summary.Value(r, "peak_to_mean_ratio_mean"), 1), compact(summary.Value(r, "echo_ratio_mean"), 2), compact(summary.Value(r, "overload_s_mean"), 2), compact(100*summary.Value(r, "callers_success_ratio_mean"), 0)),
-				X: Axis{Label: "time after the fault, s"}, Marks: []Mark{Rule{At: capacity}, line},
-			}
-			if i == 0 {
-				p.Y.Label = "arrivals in 10 ms"
+				X: Axis{Label: "time after the fault, s"}, Y: Axis{Kind: Log, Label: "arrivals in 10 ms"}, Marks: []Mark{Rule{At: capacity}, line},
 			}
 			f.Panels = append(f.Panels, p)
 		}
@@ -65,6 +62,14 @@ func drawJitter(summary *table.Table, details []*table.Table) ([]Drawing, error)
 		drawings = append(drawings, Drawing{g.suffix(), f})
 	}
 	return drawings, nil
+}
+
+// above is a value that a logarithmic axis can show, or a gap.
+func above(v float64) float64 {
+	if v <= 0 {
+		return math.NaN()
+	}
+	return v
 }
 
 // jitterTitle compares the back-off with the highest peak with the one with

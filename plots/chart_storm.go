@@ -17,6 +17,7 @@ func drawStorm(summary *table.Table, details []*table.Table) ([]Drawing, error) 
 		return nil, fmt.Errorf("no series")
 	}
 	series := details[0]
+	const quiet = 1.5 // growth of the load up to which panels of one failure look alike
 	var drawings []Drawing
 	runs := groups(series, "failure", "topology", "capacity_ratio", "replication", "t_s")
 	for _, g := range groups(summary, "failure", "topology", "capacity_ratio") {
@@ -31,13 +32,14 @@ func drawStorm(summary *table.Table, details []*table.Table) ([]Drawing, error) 
 		}
 		keyed := map[string]bool{}
 		for _, failure := range summary.Levels("failure") {
+			calm := -1 // the panel of this failure that shows all calm ones
 			for _, capacity := range summary.Levels("capacity_ratio") {
 				p := Panel{X: Axis{Label: "time after the fault began, s"}, Y: Axis{Label: "load ÷ load before", Kind: Log}, Marks: []Mark{Rule{At: number(key("claim_ratio"))}}}
 				p.Title = capital(labelOf(summary, "failure", failure))
 				if failure == "random" || failure == "stall" {
 					p.Title += ", capacity " + capacity + " × load"
 				}
-				lines := 0
+				lines, most := 0, 0.0
 				for k, topology := range summary.Levels("topology") {
 					line := Line{Step: true, Style: stormStyle(k)}
 					if strings.Contains(topology, "*") {
@@ -48,10 +50,8 @@ func drawStorm(summary *table.Table, details []*table.Table) ([]Drawing, error) 
 							continue
 						}
 						v := series.Value(r, "growth_ratio")
-						if v <= 0 {
-							v = math.NaN()
-						}
-						line.X, line.Y = append(line.X, number(series.Key(r, "t_s"))), append(line.Y, v)
+						most = max(most, v)
+						line.X, line.Y = append(line.X, number(series.Key(r, "t_s"))), append(line.Y, above(v))
 					}
 					if !usable(line) {
 						continue
@@ -63,7 +63,14 @@ func drawStorm(summary *table.Table, details []*table.Table) ([]Drawing, error) 
 						f.Key = append(f.Key, KeyItem{KeyLine, line.Style, labelOf(summary, "topology", topology)})
 					}
 				}
-				if lines > 0 {
+				switch {
+				case lines == 0:
+				case most < quiet && calm >= 0:
+					f.Panels[calm].Title += ", or " + capacity + " ×"
+				default:
+					if most < quiet {
+						calm = len(f.Panels)
+					}
 					f.Panels = append(f.Panels, p)
 				}
 			}
@@ -86,15 +93,15 @@ func stormStyle(k int) Style {
 	return families[k%len(families)].Member(k / len(families))
 }
 
-// stormTitle says by how much the load grows in each failure at most, and
-// when.
+// stormTitle says by how much the load grows in each failure at most, as a
+// mean of the second half of the time and of all runs.
 func stormTitle(summary *table.Table, g group) string {
 	text := ""
 	for _, failure := range summary.Levels("failure") {
 		var most table.Row
 		best := math.Inf(-1)
 		for _, r := range g.rows("failure", failure) {
-			if v := summary.Value(r, "growth_ratio_mean"); v > best {
+			if v := summary.Value(r, "mean_growth_ratio_mean"); v > best {
 				most, best = r, v
 			}
 		}
@@ -102,12 +109,8 @@ func stormTitle(summary *table.Table, g group) string {
 			continue
 		}
 		decimals := 1
-		if failure == "random" {
+		if best < 1.1 {
 			decimals = 3
-			best = summary.Value(most, "mean_growth_ratio_mean")
-			if math.IsNaN(best) {
-				continue
-			}
 		}
 		if text != "" {
 			text += "; "
@@ -117,5 +120,5 @@ func stormTitle(summary *table.Table, g group) string {
 			"stall": "all stand still for " + summary.Key(most, "stall_s") + " s",
 		}[failure], compact(best, decimals))
 	}
-	return "Growth of the load where " + text
+	return "Mean growth of the load where " + text
 }

@@ -104,6 +104,9 @@ func orderTitle(summary *table.Table, g group) string {
 	}
 	if text == "" {
 		_, attempts := worst("attempts_count")
+		if attempts == 1 {
+			return "One attempt, never two copies of the same work at once"
+		}
 		return fmt.Sprintf("Up to %s attempts, never two copies of the same work at once", compact(attempts, 0))
 	}
 	return text
