@@ -3,6 +3,7 @@ package experiments
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/stormglass/stormglass/table"
 )
@@ -95,6 +96,8 @@ func (d drillFound) text() table.Text {
 	verdict := "Both rows come out of one system, calls/s to 1 % and success to one point"
 	if worst, size := d.best.worst(); !(size <= drillClose) {
 		verdict = fmt.Sprintf("Not all four figures come out; the nearest setting misses most in %q, by %s", drillTargets[worst].words, drillTargets[worst].errorText(size))
+	} else if outside := drillOutside(r, i); len(outside) > 0 {
+		verdict += ", though the article's figure lies outside our 95 % interval of " + strings.Join(outside, " and of ")
 	}
 	late, rate := c.Float("late_ratio"), c.Float("rate_rps")
 	t.Notes = append(t.Notes,
@@ -110,6 +113,17 @@ func (d drillFound) text() table.Text {
 	return t
 }
 
+// drillOutside names the figures whose interval does not hold the article's.
+func drillOutside(r *Result, cell int) []string {
+	var names []string
+	for _, t := range drillTargets {
+		if s := r.Stat(cell, t.metric); s.N > 1 && !(s.Lo <= t.article && t.article <= s.Hi) {
+			names = append(names, fmt.Sprintf("%q", t.words))
+		}
+	}
+	return names
+}
+
 // errorText is an error in words: "0.3 %" of a rate, "0.3 points" of a share.
 func (t drillTarget) errorText(e float64) string {
 	if t.article < 1 {
@@ -118,14 +132,19 @@ func (t drillTarget) errorText(e float64) string {
 	return percent(e, 1)
 }
 
-// busyNote compares the busy workers with the article's CPU.
+// busyNote compares the busy workers with the article's CPU, and says what else
+// gives that if the cell is not it.
 func busyNote(c Cell, busy float64) string {
+	const near = 0.03
 	rate, late := c.Float("rate_rps"), c.Float("late_ratio")
+	text := fmt.Sprintf("Guarded, B's workers are busy for %s of the time; the article's CPU is %s", percent(busy, 0), percent(drillGuardedCPU, 0))
+	if !(math.Abs(busy-drillGuardedCPU) > near) {
+		return text + "."
+	}
 	wide := c.Float("capacity_rps") * busy / drillGuardedCPU
-	text := fmt.Sprintf("Guarded, B's workers are busy for %s of the time. For the article's %s of CPU, B would be one for %s calls/s",
-		percent(busy, 0), percent(drillGuardedCPU, 0), short(wide, 0))
-	if plain := rate * retrySeries(late, int(c.Float("retries"))+1); wide > plain {
-		return text + fmt.Sprintf(", which bears the plain retries of late calls (%s/s) and falls only if something pushes it: -set capacity_rps=880 -set pause_s=3 -set queue_s=1.5.", short(plain, 0))
+	text += fmt.Sprintf(". For that, B would be one for %s calls/s", short(wide, 0))
+	if plain := rate * retrySeries(late, int(c.Float("retries"))+1); wide > plain && c.Float("pause_s") == 0 {
+		return text + fmt.Sprintf(", which bears the plain retries of late calls (%s/s) and falls only if something pushes it: -set capacity_rps=%s -set pause_s=3 -set queue_s=1.5.", short(plain, 0), short(10*math.Round(wide/10), 0))
 	}
 	return text + "."
 }

@@ -12,13 +12,17 @@ import (
 
 const (
 	drillLateTries  = 3 // evaluations in the refinement of late_ratio
-	drillQueueTries = 5 // and of queue_s, where each has twice the replications: the success of plain retries varies most
+	drillQueueTries = 4 // and of queue_s, where each has twice the replications: the success of plain retries varies most
 	drillAgain      = 4 // times as many replications when the best is measured again
 )
 
 // drillCapacities are the capacities at which the best setting is run for the
 // figure, as shares of its own.
-var drillCapacities = []float64{0.8, 0.85, 0.9, 0.93, 0.96, 0.98, 1, 1.02, 1.04, 1.07, 1.1, 1.15, 1.2}
+var drillCapacities = []float64{0.8, 0.9, 0.95, 0.98, 1, 1.03, 1.06, 1.1, 1.2}
+
+// drillLineReps is the least number of replications there: at some capacities
+// a run of plain retries either stands or falls.
+const drillLineReps = 8
 
 // A drillSearch is what the refinement of one result found.
 type drillSearch struct {
@@ -109,7 +113,7 @@ func (s *drillSearch) detail(ctx context.Context, r *Result) ([]*table.Table, er
 	for _, share := range drillCapacities {
 		levels = append(levels, share*capacity)
 	}
-	line, err := drillLine(ctx, r, best, "capacity_rps", levels, 1, 1)
+	line, err := drillLine(ctx, r, best, "capacity_rps", levels, (drillLineReps+r.Plan.Reps-1)/r.Plan.Reps, 1)
 	if err != nil || line == nil {
 		return []*table.Table{s.table()}, err
 	}

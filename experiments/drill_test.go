@@ -127,3 +127,30 @@ func TestDrillRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestDrillBusyNoteAdvisesOnlyWhatIsNew(t *testing.T) {
+	for _, test := range []struct {
+		capacity, pause string
+		busy            float64
+		want            bool
+	}{{"580", "0", 0.94, true}, {"580", "3", 0.94, false}, {"880", "0", 0.62, false}} {
+		p := mustPlan(t, drill(), Options{Set: map[string]string{"scene": "delayed", "delay": "uniform", "late_ratio": "0.184", "capacity_rps": test.capacity, "pause_s": test.pause, "queue_s": "1.5"}})
+		if note := busyNote(p.Cells[0], test.busy); strings.Contains(note, "-set capacity_rps=880 -set pause_s=3") != test.want {
+			t.Errorf("capacity %s, pause %s: %q", test.capacity, test.pause, note)
+		}
+	}
+}
+
+// A figure that comes out to a point may still lie outside the interval.
+func TestDrillNamesWhatLiesOutside(t *testing.T) {
+	r := mustRun(t, drill(), Options{Seed: 3, Reps: 3, Set: map[string]string{
+		"scene": "delayed", "delay": "uniform", "late_ratio": "0.184", "capacity_rps": "580", "queue_s": "0.94", "guard": "budget-10", "measure_s": "20",
+	}})
+	outside := strings.Join(drillOutside(r, 0), " ")
+	for _, target := range drillTargets {
+		s := r.Stat(0, target.metric)
+		if out := s.Lo > target.article || s.Hi < target.article; out != strings.Contains(outside, target.words) {
+			t.Errorf("%s: [%v, %v], named %q", target.words, s.Lo, s.Hi, outside)
+		}
+	}
+}

@@ -79,13 +79,13 @@ since the reset, comes at once when it begins.`,
 			{Name: "success_ratio", Doc: "share of the ended requests that succeeded"},
 			{Name: "retries_count", Doc: "retries granted"},
 			{Name: "start_retries_count", Doc: "retries granted while the first requests of the outage came, as many as the grace"},
-			{Name: "reset_retries_count", Doc: "retries granted from a reset of the counter until as many requests more had come as the grace, mean over the resets in the outage"},
+			{Name: "reset_retries_count", Doc: "retries granted from a reset of the counter until as many requests more had come as the grace, mean over the resets in the outage; none of other budgets"},
 			{Name: "burst_retries_count", Doc: "most retries granted in a second, of those that begin every 100 ms"},
 			{Name: "peak_load_ratio", Doc: "most attempts at the node in 100 ms per request offered in 100 ms"},
 			{Name: "budget_refused_count", Doc: "retries that the budget refused"},
 			{Name: "breaker_refused_count", Doc: "retries refused since the breaker was not closed"},
 			{Name: "unsafe_refused_count", Doc: "retries refused since the call must not be made twice"},
-			{Name: "spent_unsent_count", Doc: "of the last two, those for which the budget had been spent"},
+			{Name: "spent_unsent_count", Doc: "of the last two, those for which the budget, asked before, had been spent"},
 			{Name: "unsafe_retries_count", Doc: "retries granted to calls that must not be made twice"},
 		}, retryMeasures...),
 		Reps:    3,
@@ -103,9 +103,30 @@ since the reset, comes at once when it begins.`,
 const guardsStep = 100 * time.Millisecond
 
 // validGuards leaves out what repeats others: without a budget it does not
-// matter when it is asked.
+// matter when it is asked, and the order that is named first stands for both.
 func validGuards(c Cell) bool {
-	return c.Text("budget") != guardNone || c.Text("guard") != guardBudgetLast
+	if c.Text("budget") != guardNone || c.Text("guard") == guardBudgetOnly {
+		return true
+	}
+	for _, f := range c.factors {
+		for _, level := range f.Levels {
+			if f.Name == "guard" && level != guardBudgetOnly {
+				return c.Text("guard") == level
+			}
+		}
+	}
+	return true
+}
+
+// guardsAsked says in words what a retry of the cell is put to.
+func guardsAsked(c Cell) string {
+	switch {
+	case c.Text("budget") != guardNone:
+		return guardOrders[c.Text("guard")]
+	case c.Text("guard") == guardBudgetOnly:
+		return "nothing"
+	}
+	return "breaker, idempotent"
 }
 
 func checkGuards(c Cell) error {
@@ -210,6 +231,9 @@ func measureGuards(ctx context.Context, j Job) ([][]float64, error) {
 		return nil, err
 	}
 	logPending(j, s)
+	if c.Text("budget") != guardCounter {
+		granted = granted[:1] // nothing is reset
+	}
 	resets := math.NaN()
 	for i, v := range granted[1:] {
 		if i == 0 {

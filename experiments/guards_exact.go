@@ -156,6 +156,9 @@ func exactGuards(c Cell, metric string, _ int) (float64, bool) {
 	case "start_retries_count":
 		return f.between(c, f.stretches()[:1])
 	case "reset_retries_count":
+		if c.Text("budget") != guardCounter {
+			return 0, false
+		}
 		return f.between(c, f.stretches()[1:])
 	}
 	return 0, false

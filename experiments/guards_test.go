@@ -111,21 +111,21 @@ func TestGuardsOrder(t *testing.T) {
 }
 
 func TestGuardsReportAndSeries(t *testing.T) {
-	r := mustRun(t, guards(), Options{Reps: 1, Set: map[string]string{"horizon_s": "20", "budget": "counter,window", "error_ratio": "1"}})
+	r := mustRun(t, guards(), Options{Reps: 1, Set: map[string]string{"horizon_s": "21", "budget": "counter,window", "error_ratio": "1"}})
 	texts := reportGuards(r)
-	if len(texts) != 8 || len(texts[0].Rows) != 6 || !strings.Contains(texts[0].Notes[0], "2 × 100 = 200 immediate retries, after a reset 2 × (100 + 1) = 202") ||
+	if len(texts) != 8 || len(texts[0].Rows) != 6 || !strings.Contains(texts[0].Notes[0], "2 × 100 = 200 immediate retries, after a reset 2 × (100 + 1) = 202;") ||
 		!strings.Contains(texts[0].Notes[0], "1920 requests later") {
 		t.Errorf("%d tables, notes %q", len(texts), texts[0].Notes)
 	}
-	if notes := texts[2].Notes; len(notes) != 2 || !strings.Contains(notes[1], "the counter 900 retries") || !strings.Contains(notes[1], "the window 500, the bucket 10") {
+	if notes := texts[2].Notes; len(notes) != 2 || !strings.HasPrefix(notes[0], "Counter alone: after a reset 2 × (100 + 1) = 202 immediate retries; nothing") || !strings.HasSuffix(notes[1], "10 % of those that count: the counter 900, the window 500.") {
 		t.Errorf("notes of the later outage %q", notes)
 	}
 	tables, err := guardsDetail(context.Background(), r)
 	if err != nil || len(tables) != 1 {
 		t.Fatal(len(tables), err)
 	}
-	if rows := len(tables[0].Rows); rows != len(r.Plan.Cells)*200 {
-		t.Errorf("%d rows, want 200 for each of %d cells", rows, len(r.Plan.Cells))
+	if rows := len(tables[0].Rows); rows != len(r.Plan.Cells)*210 {
+		t.Errorf("%d rows, want 210 for each of %d cells", rows, len(r.Plan.Cells))
 	}
 	last := map[string]float64{}
 	for _, row := range tables[0].Rows {
@@ -136,8 +136,37 @@ func TestGuardsReportAndSeries(t *testing.T) {
 		last[key] = row.Values[0]
 	}
 	for i := range r.Plan.Cells {
-		if end := tables[0].Rows[200*i+199].Values[0]; end != r.Values(i, "retries_count")[0] {
+		if end := tables[0].Rows[210*i+209].Values[0]; end != r.Values(i, "retries_count")[0] {
 			t.Errorf("%s: %v retries in the end, want %v", r.Plan.Cells[i], end, r.Values(i, "retries_count")[0])
+		}
+	}
+}
+
+// Without a budget one order stands for both, whichever is asked for; nothing
+// is reset, and nothing is said that does not hold.
+func TestGuardsWithoutBudget(t *testing.T) {
+	for _, guard := range []string{"budget-only", "budget-first", "budget-last", "budget-last,budget-first"} {
+		r := mustRun(t, guards(), Options{Reps: 1, Set: map[string]string{"budget": "none,bucket", "guard": guard, "outage_at_s": "0", "wait_s": "0", "error_ratio": "1"}})
+		without := 0
+		for i, c := range r.Plan.Cells {
+			if c.Text("budget") == guardNone {
+				without++
+			}
+			if r.Stat(i, "reset_retries_count").Applies() {
+				t.Errorf("%s: a reset without a counter", c)
+			}
+		}
+		if without != 1 {
+			t.Errorf("%s: %d cells without a budget, want 1", guard, without)
+		}
+		if notes := reportGuards(r)[0].Notes; len(notes) != 0 {
+			t.Errorf("%s: notes %q", guard, notes)
+		}
+	}
+	r := mustRun(t, guards(), Options{Reps: 1, Set: map[string]string{"budget": "counter", "guard": "budget-only", "outage_at_s": "0"}})
+	for _, text := range reportGuards(r) {
+		if holds := strings.Contains(text.Caption, ": 100 %") && strings.Contains(text.Caption, "first wait 0 s"); strings.Contains(strings.Join(text.Notes, ""), "Counter alone") != holds {
+			t.Errorf("%s: notes %q", text.Caption, text.Notes)
 		}
 	}
 }

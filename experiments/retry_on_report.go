@@ -18,7 +18,7 @@ func reportRetryOn(r *Result) []table.Text {
 		t := table.Text{
 			Caption: fmt.Sprintf("%s requests/s, %s of the attempts end in %s, %s: means of %s%s", c.Text("rate_rps"), formatPercent(c.Float("transient_ratio")),
 				c.Text("transient"), limit, r.replications(), p.varying(c, "policy", "budget_ratio", "permanent_ratio", "limit_rps", "transient", "transient_ratio")),
-			Header: []string{"retried", "budget", "400s", "attempts/request", "closed form", "success of the rest", "closed form", "wasted", "closed form", "429s", "closed form", "denied"},
+			Header: []string{"retried", "budget", "400s", "attempts/request", "closed form", "success of the rest", "closed form", "wasted", "closed form", "429s", "closed form", "no budget"},
 			Left:   2,
 		}
 		for _, i := range cells {
@@ -34,6 +34,9 @@ func reportRetryOn(r *Result) []table.Text {
 			t.Notes = append(t.Notes, note)
 		}
 		texts = append(texts, t)
+	}
+	if n := len(texts); n > 0 {
+		texts[n-1].Notes = append(texts[n-1].Notes, "Wasted: retries that did not succeed ÷ all attempts. 429s: share of the attempts. No budget: retries that the budget refused in a run.")
 	}
 	return texts
 }

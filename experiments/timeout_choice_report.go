@@ -17,7 +17,7 @@ func reportTimeoutChoice(r *Result) []table.Text {
 		t := table.Text{
 			Caption: fmt.Sprintf("%s: means of %s%s", latencyWords(c), r.replications(), p.varying(c, "law", "cv", "timeout")),
 			Header: []string{"timeout", "s", "P[T > timeout]", "closed form", "needless/1000 requests", "closed form",
-				"held s/request", "closed form", "needs s more", "closed form", "p99 s", "success", "threads if stalled"},
+				"held s/request", "closed form", "would need s more", "closed form", "p99 s", "success", "threads if stalled"},
 			Left: 1,
 		}
 		for _, i := range cells {
@@ -38,7 +38,7 @@ func reportTimeoutChoice(r *Result) []table.Text {
 		texts = append(texts, t)
 	}
 	if n := len(texts); n > 0 {
-		texts[n-1].Notes = append(texts[n-1].Notes, "Needless: attempts given up that ended well later. Threads if stalled: requests/s × attempts × timeout.")
+		texts[n-1].Notes = append(texts[n-1].Notes, "Needless: attempts given up that ended well later. Would need s more: what an attempt given up at its timeout still took at the service, mean. Threads if stalled: requests/s × attempts × timeout.")
 	}
 	return texts
 }

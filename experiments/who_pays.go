@@ -3,6 +3,8 @@ package experiments
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/stormglass/stormglass/model"
 	"github.com/stormglass/stormglass/policies"
@@ -40,12 +42,14 @@ func whoPays() *Experiment {
 		Name: "who-pays",
 		Doc: `Who pays for retries while a fault is on, and who is better off?
 Users ask a caller, which has a thread for each request; it calls a callee, which
-takes a connection of a shared pool for a query and then calls a dependency. For
-fault_s the dependency answers error_ratio of its calls with an error (error), or
+takes a connection of a shared pool for a query and then calls a dependency. In the
+fault the dependency answers error_ratio of its calls with an error (error), or
 none at all (stall). The pool is healthy all the time; a client of its own,
 unrelated work, uses it too. Retries wait 120 ms, doubled, ± 30 %. All figures are
-of the fault: requests started in it, with what became of them after, and loads in
-it. Source: retry governance, first table.`,
+of the fault: requests that start in its fault_s, with what becomes of them, and
+loads and measures of retries in that time. After it no more requests come, and the
+fault goes on until the last has ended: none is saved by its end. Source: retry
+governance, first table.`,
 		Factors: []Factor{
 			choice("fault", "what the dependency does: "+payError+" or "+payStall, []string{payError, payStall}, 2),
 			policy,
@@ -65,7 +69,7 @@ it. Source: retry governance, first table.`,
 			number("open_s", "time the breaker stays open, s", 1e-6, 1e5, 2),
 			whole("probes", "calls let through when half-open", 1, 1e6, 10),
 			number("warmup_s", "time before the fault, s", 1, 1e5, 10),
-			number("fault_s", "length of the fault, s", 0.1, 1e5, 20),
+			number("fault_s", "time of the fault in which requests come, s", 0.1, 1e5, 20),
 		},
 		Metrics: append([]Metric{
 			{Name: "caller_threads_count", Doc: "threads of the caller that are held, mean over the fault"},
@@ -78,9 +82,9 @@ it. Source: retry governance, first table.`,
 			{Name: "unrelated_failed_ratio", Doc: "share of them that fail: rejected or not in time"},
 			{Name: "unrelated_p99_s", Doc: "latency that 99 % of them stay below, s"},
 			{Name: "user_success_ratio", Doc: "share of the users' requests that succeed"},
-			{Name: "user_p50_s", Doc: "latency that half of them stay below, those that fail included, s"},
-			{Name: "user_p99_s", Doc: "latency that 99 % of them stay below, those that fail included, s"},
-		}, retryMeasures...),
+			{Name: "user_p50_s", Doc: "latency that half of the users' requests for which there is a thread stay below, those that fail included, s"},
+			{Name: "user_p99_s", Doc: "latency that 99 % of those stay below, s"},
+		}, ofTheFault(retryMeasures)...),
 		Reps:    10,
 		Check:   checkWhoPays,
 		Valid:   validWhoPays,
@@ -94,14 +98,29 @@ it. Source: retry governance, first table.`,
 // validWhoPays leaves out what a fault or policy does not read, but for the
 // first levels.
 func validWhoPays(c Cell) bool {
-	policy := c.Text("policy")
-	retries := policy != payNone
-	budget := policy == payBudget || policy == payBudgetBreaker
-	breaker := policy == payBreaker || policy == payBudgetBreaker
-	return (c.Text("fault") == payError || c.first("error_ratio")) &&
-		(retries || c.first("attempts") && c.first("backoff_s")) &&
-		(budget || c.first("ratio")) &&
-		(breaker || c.first("breaker") && c.first("open_s") && c.first("probes"))
+	if c.Text("fault") != payError && !c.first("error_ratio") {
+		return false
+	}
+	for _, name := range paySettings {
+		if !payReads(c.Text("policy"), name) && !c.first(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// paySettings are the factors that some policies alone read.
+var paySettings = []string{"attempts", "backoff_s", "ratio", "breaker", "open_s", "probes"}
+
+// payReads reports whether a policy reads a setting.
+func payReads(policy, setting string) bool {
+	switch setting {
+	case "attempts", "backoff_s":
+		return policy != payNone
+	case "ratio":
+		return policy == payBudget || policy == payBudgetBreaker
+	}
+	return policy == payBreaker || policy == payBudgetBreaker
 }
 
 func checkWhoPays(c Cell) error {
@@ -163,12 +182,13 @@ const payCaller = 0.005
 func whoPaysSystem(c Cell) model.Config {
 	start := seconds(c.Float("warmup_s"))
 	end := start + seconds(c.Float("fault_s"))
-	fault := model.Fault{Kind: model.FaultError, Ratio: c.Float("error_ratio"), Start: start, End: end}
+	horizon := seconds(whoPaysHorizon(c))
+	fault := model.Fault{Kind: model.FaultError, Ratio: c.Float("error_ratio"), Start: start, End: horizon}
 	if c.Text("fault") == payStall {
-		fault = model.Fault{Kind: model.FaultStall, Start: start, End: end}
+		fault = model.Fault{Kind: model.FaultStall, Start: start, End: horizon}
 	}
 	return model.Config{
-		Horizon: seconds(whoPaysHorizon(c)),
+		Horizon: horizon,
 		Warmup:  start,
 		Nodes: []model.Node{
 			{Name: "caller", Workers: int(c.Float("threads")), Queue: model.Queue{Limit: model.Known(int(c.Float("waiting")))},
@@ -180,7 +200,9 @@ func whoPaysSystem(c Cell) model.Config {
 			{Name: "dependency", Workers: model.Unlimited, Service: model.Law{Mean: seconds(payCaller)}, Faults: []model.Fault{fault}},
 		},
 		Clients: []model.Client{
-			{Name: "users", Arrivals: model.Arrivals{Kind: model.Poisson, RateRPS: c.Float("rate_rps")}, End: end,
+			{Name: "users-before", Arrivals: model.Arrivals{Kind: model.Poisson, RateRPS: c.Float("rate_rps")}, End: start,
+				Steps: calls(model.Call{To: "caller"})},
+			{Name: "users", Arrivals: model.Arrivals{Kind: model.Poisson, RateRPS: c.Float("rate_rps")}, Start: start, End: end,
 				Steps: calls(model.Call{To: "caller"})},
 			{Name: "unrelated", Arrivals: model.Arrivals{Kind: model.Poisson, RateRPS: c.Float("unrelated_rps")}, End: end,
 				Steps: calls(model.Call{To: "pool", Stack: model.Stack{{Timeout: seconds(c.Float("timeout_s"))}}})},
@@ -193,13 +215,14 @@ type paySnapshot struct {
 	users, unrelated             model.ClientLedger
 	caller, callee, pool         model.NodeLedger
 	unrelatedRejected, noThreads uint64
+	measures                     model.Measures // of the caller's calls to the callee
 }
 
 func snapshotPay(s *model.System) paySnapshot {
 	l := s.Ledger()
 	p := paySnapshot{
 		users: *l.Client("users"), unrelated: *l.Client("unrelated"),
-		caller: *l.Node("caller"), callee: *l.Node("callee"), pool: *l.Node("pool"),
+		caller: *l.Node("caller"), callee: *l.Node("callee"), pool: *l.Node("pool"), measures: (&model.Ledger{Calls: []model.CallLedger{*l.Call("caller", "callee")}}).Measures(),
 	}
 	p.unrelatedRejected, p.noThreads = p.unrelated.ByCode[503], p.caller.Rejected
 	return p
@@ -224,25 +247,53 @@ func measureWhoPays(ctx context.Context, j Job) ([][]float64, error) {
 	}
 	logPending(j, s)
 	before, during, after := at[0], at[1], snapshotPay(s)
-	// Requests that were under way when the fault began count as in it; they
-	// are few.
-	good := after.users.Succeeded - before.users.Succeeded
-	bad := after.users.Failed - before.users.Failed
+	good, bad := after.users.Succeeded, after.users.Failed
+	// Unrelated queries that were under way when the fault began count as in
+	// it; they are few.
 	ended := after.unrelated.Succeeded + after.unrelated.Failed - before.unrelated.Succeeded - before.unrelated.Failed
 	held := (during.caller.Held - before.caller.Held).Seconds()
 	calls := float64(during.callee.Attempts-before.callee.Attempts) / length
-	return [][]float64{withMeasures(s.Ledger(),
-		held/length,
+	refused := quotient(after.noThreads-before.noThreads, good+bad)
+	latency := func(q float64) float64 { // of those not refused, which end at once
+		if !(refused < 1) {
+			return math.NaN()
+		}
+		return s.LatencyQuantile("users", refused+q*(1-refused)).Seconds()
+	}
+	return [][]float64{append([]float64{
+		held / length,
 		quotient(held, float64(during.caller.Begun-before.caller.Begun)),
-		quotient(after.noThreads-before.noThreads, good+bad),
+		refused,
 		calls,
 		quotient(calls, float64(before.callee.Attempts)/warm),
-		quotient((during.pool.Busy-before.pool.Busy).Seconds(), length*c.Float("pool")),
+		quotient((during.pool.Busy - before.pool.Busy).Seconds(), length*c.Float("pool")),
 		quotient(after.unrelatedRejected-before.unrelatedRejected, ended),
 		quotient(after.unrelated.Failed-before.unrelated.Failed, ended),
 		s.LatencyQuantile("unrelated", 0.99).Seconds(),
 		quotient(good, good+bad),
-		s.LatencyQuantile("users", 0.5).Seconds(),
-		s.LatencyQuantile("users", 0.99).Seconds(),
-	)}, nil
+		latency(0.5),
+		latency(0.99),
+	}, measuresSince(before.measures, during.measures)...)}, nil
+}
+
+// measuresSince are the measures of a stretch of a run, from those at its ends;
+// the most tries of a call are those of the run so far.
+func measuresSince(from, to model.Measures) []float64 {
+	m := to
+	m.Tries -= from.Tries
+	m.Repeats -= from.Repeats
+	m.RepeatsSucceeded -= from.RepeatsSucceeded
+	m.RefusedOpen -= from.RefusedOpen
+	m.Openings -= from.Openings
+	m.OpenTime -= from.OpenTime
+	return []float64{m.RetryRatio(), m.RetrySuccessRatio(), float64(m.MostAttempts), float64(m.Openings), m.OpenTime.Seconds(), float64(m.RefusedOpen)}
+}
+
+// ofTheFault are the measures of retries as those of one link in the fault.
+func ofTheFault(all []Metric) []Metric {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Doc += "; of the caller's calls to the callee, in the fault"
+	}
+	return all
 }

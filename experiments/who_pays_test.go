@@ -76,3 +76,33 @@ func TestWhoPaysOddSettings(t *testing.T) {
 		t.Error("no error for a run without end")
 	}
 }
+
+// A fault without end saves nobody who waits, and the measures are those of the
+// caller in it.
+func TestWhoPaysCountsTheFaultAlone(t *testing.T) {
+	r := mustRun(t, whoPays(), Options{Seed: 5, Reps: 2, Set: map[string]string{"error_ratio": "1"}})
+	for i, c := range r.Plan.Cells {
+		if s := r.Stat(i, "user_success_ratio"); s.Mean != 0 {
+			t.Errorf("%v: %v of the users succeed at a dependency that never does", c, s.Mean)
+		}
+		openings, open := r.Stat(i, "breaker_openings_count").Mean, r.Stat(i, "breaker_open_s").Mean
+		if open > openings*(c.Float("open_s")+0.05) || open > c.Float("fault_s") {
+			t.Errorf("%v: %v openings of %s s, open for %v s", c, openings, c.Text("open_s"), open)
+		}
+		if s := r.Stat(i, "retry_ratio"); c.Text("policy") == payRetry && c.Text("fault") == payError && math.Abs(s.Mean-2./3) > 0.02 {
+			t.Errorf("%v: retry ratio %v, want 2/3", c, s.Mean)
+		}
+		if s := r.Stat(i, "user_p50_s"); c.Text("policy") == payRetry && c.Text("fault") == payStall && s.Mean < 1 {
+			t.Errorf("%v: p50 %v s, want that of requests with a thread", c, s.Mean)
+		}
+	}
+}
+
+func TestWhoPaysWarnsOfTheBrink(t *testing.T) {
+	for ratio, want := range map[string]bool{"0.5": true, "0.7": false} {
+		r := mustRun(t, whoPays(), Options{Reps: 1, Set: map[string]string{"fault": "error", "error_ratio": ratio, "policy": "none,retry,breaker", "fault_s": "1"}})
+		if got := payBrink(r, []int{0, 1, 2}) != ""; got != want {
+			t.Errorf("error_ratio %s: warning %v", ratio, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/stormglass/stormglass/table"
 )
@@ -67,11 +68,20 @@ func drawDrill(summary *table.Table, details []*table.Table) ([]Drawing, error) 
 		Subtitle: fmt.Sprintf("%s requests/s, timeout %s s, %s of the calls too late by themselves (delay %s, %s s), a queue of %s s; guard: %s",
 			key("rate_rps"), key("timeout_s"), share(number(key("late_ratio")), 1), key("delay"), key("delay_s"), compact(number(key("queue_s")), 2),
 			glued(labelOf(line, "guard", key("guard")))),
-		Note:    " · bands: 95 % intervals of the mean (Student t)",
+		Note:    drillNote(line),
 		Columns: 2, Height: 620,
 		Key:    []KeyItem{{KeyRule, Style{}, "article's figures, which it gives as an illustration"}},
 		Panels: []Panel{rps, good},
 	}}}, nil
+}
+
+// drillNote says what the bands are, of how many runs.
+func drillNote(line *table.Table) string {
+	text := " · bands: 95 % intervals of the mean (Student t)"
+	if slices.ContainsFunc(line.Values, func(c table.Column) bool { return c.Name == "n" }) {
+		text += fmt.Sprintf(" of %s runs", compact(line.Value(line.Rows[0], "n"), 0))
+	}
+	return text + "; near the edge plain retries stand in some runs and fall in others"
 }
 
 // drillBest is the setting with the least distance among those measured again.
@@ -102,6 +112,13 @@ func drawStalled(summary *table.Table) []Drawing {
 	}
 	var ref published
 	most := 0.0
+	levels := summary.Levels("gateway_retries")
+	for _, level := range levels {
+		p.X.Ticks = append(p.X.Ticks, number(level))
+	}
+	if len(levels) == 1 { // at the right edge, beside its labels
+		p.X.Range = [2]float64{number(levels[0]) - 1, number(levels[0])}
+	}
 	for i, retries := range summary.Levels("retries") {
 		rows := summary.Select(map[string]string{"scene": "stalled", "retries": retries})
 		if len(rows) == 0 {

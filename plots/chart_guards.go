@@ -64,7 +64,7 @@ func drawGuards(summary *table.Table, details []*table.Table) ([]Drawing, error)
 			drawn := false
 			for i, start := range starts {
 				end := min(number(start)+number(key("outage_s")), number(key("horizon_s")))
-				p := Panel{X: Axis{Label: "time, s"}, Y: Axis{Label: row.axis}, Title: row.title,
+				p := Panel{X: Axis{Label: "time, s"}, Y: Axis{Label: row.axis}, Title: row.title + ", outage from " + start + " s",
 					Marks: []Mark{Spans{{From: number(start), To: end}}}}
 				for _, b := range pipelineBudgets {
 					for k, guard := range row.guards {
@@ -119,32 +119,49 @@ func pipelineLine(run group, budget, guard, start, value string) Line {
 }
 
 // pipelineTitle compares the most that the budgets alone let through in a
-// second, and says what a reset of the counter does.
+// second, for the outage where the first of them lets most through, and says
+// what a reset of the counter does.
 func pipelineTitle(summary *table.Table, g group) string {
-	most := func(budget, metric string) float64 {
-		v := math.NaN()
+	value := func(budget, start, metric string) float64 {
 		for _, r := range g.rows("guard", "budget-only") {
-			if x := summary.Value(r, metric+"_mean"); summary.Key(r, "budget") == budget && !(x <= v) && !math.IsNaN(x) {
-				v = x
+			if summary.Key(r, "budget") == budget && summary.Key(r, "outage_at_s") == start {
+				return summary.Value(r, metric+"_mean")
 			}
 		}
-		return v
+		return math.NaN()
 	}
-	text := ""
+	starts := summary.Levels("outage_at_s")
+	text, worst := "", ""
 	for _, b := range pipelineBudgets {
-		burst := most(b.budget, "burst_retries_count")
+		if b.budget == "none" {
+			continue
+		}
+		if text == "" {
+			most := math.Inf(-1)
+			for _, start := range starts {
+				if v := value(b.budget, start, "burst_retries_count"); v > most {
+					most, worst = v, start
+				}
+			}
+		}
+		burst := value(b.budget, worst, "burst_retries_count")
 		switch {
-		case math.IsNaN(burst) || b.budget == "none":
+		case math.IsNaN(burst):
 		case text == "":
-			text = fmt.Sprintf("In its worst second the %s grants %s retries", b.text, compact(burst, 0))
+			text = fmt.Sprintf("in its worst second the %s grants %s retries", b.text, compact(burst, 0))
+			if len(starts) > 1 {
+				text = "Outage from " + worst + " s: " + text
+			} else {
+				text = capital(text)
+			}
 		default:
 			text += fmt.Sprintf(", the %s %s", b.text, compact(burst, 0))
 		}
 	}
-	switch reset := most("counter", "reset_retries_count"); {
-	case text == "":
+	if text == "" {
 		return "What the guards before a retry let through"
-	case reset > 0:
+	}
+	if reset := value("counter", worst, "reset_retries_count"); reset > 0 {
 		text += fmt.Sprintf("; after each reset, the next %s requests get %s from the counter", summary.Key(g.members[0], "grace"), compact(reset, 0))
 	}
 	return text

@@ -39,7 +39,7 @@ func TestGuardsChart(t *testing.T) {
 		t.Fatalf("%d drawings, error %v", len(drawings), err)
 	}
 	f := drawings[0].Figure
-	want := "In its worst second the counter grants 951 retries, the bucket 59, the sliding window 500; after each reset, the next 100 requests get 202 from the counter"
+	want := "Outage from 18 s: in its worst second the counter grants 951 retries, the bucket 59, the sliding window 500; after each reset, the next 100 requests get 202 from the counter"
 	if f.Title != want {
 		t.Errorf("title %q, want %q", f.Title, want)
 	}

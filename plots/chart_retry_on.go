@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/stormglass/stormglass/table"
 )
@@ -44,17 +45,31 @@ func drawRetryOn(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 				limits = append(limits, limit)
 			}
 		}
+		var shares []string // that the group has
+		for _, v := range summary.Levels("permanent_ratio") {
+			if len(g.rows("permanent_ratio", v)) > 0 {
+				shares = append(shares, v)
+			}
+		}
 		budget := "no budget but those of the published policies"
 		if number(key("budget_ratio")) > 0 {
 			budget = "a budget of " + percent(key("budget_ratio")) + " %"
 		}
 		f := &Figure{
 			Title: glued(retryOnTitle(summary, g)),
-			Subtitle: glued(fmt.Sprintf("%s requests/s, %s; %s %% of the attempts end in %s; a share of the requests is answered 400 at every attempt, and attempts above the limit 429%s",
-				key("rate_rps"), budget, percent(key("transient_ratio")), key("transient"), g.title())),
+			Subtitle: glued(fmt.Sprintf("%s requests/s, %s; %s %% of the attempts end in %s%s%s",
+				key("rate_rps"), budget, percent(key("transient_ratio")), key("transient"), retryOnOthers(limits, shares), g.title())),
 			Note:    " · means, 95 % intervals as bands",
 			Columns: len(limits), ShareX: true, Height: 960,
 			Key: []KeyItem{{KeyPoint, exactPlus, "closed form, in the long run"}},
+		}
+		if len(shares) == 1 { // no lines to draw
+			f.Panels, f.ShareX, f.ShareY = retryOnOne(summary, g, limits), false, true
+			f.Columns, f.Height, f.Note = len(retryOnRows), 300*len(limits)+120, " · means, 95 % intervals as whiskers"
+			if len(f.Panels) > 0 {
+				drawings = append(drawings, Drawing{g.suffix(), f})
+			}
+			continue
 		}
 		for _, row := range retryOnRows {
 			var panels []Panel
@@ -65,10 +80,7 @@ func drawRetryOn(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 				}
 				exact := Scatter{Style: exactPlus}
 				if row.metric == retryOnRows[0].metric {
-					p.Title = "No limit"
-					if number(limit) > 0 {
-						p.Title = "Limit of " + limit + " attempts/s"
-					}
+					p.Title = retryOnLimit(limit)
 				}
 				for _, s := range retryOnStyles {
 					line := Line{Style: s.style, Points: true}
@@ -108,6 +120,72 @@ func drawRetryOn(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 	return drawings, nil
 }
 
+// retryOnOne are panels for one share of requests answered 400: a row for each
+// limit, with the policies below each other.
+func retryOnOne(summary *table.Table, g group, limits []string) (panels []Panel) {
+	for _, limit := range limits {
+		for _, row := range retryOnRows {
+			p := Panel{X: Axis{Label: row.axis}, Title: retryOnLimit(limit)}
+			e, exact := Estimates{Label: row.axis, Horizontal: true}, Scatter{Style: exactPlus}
+			for _, s := range retryOnStyles {
+				for _, r := range g.rows("policy", s.policy) {
+					if summary.Key(r, "limit_rps") != limit {
+						continue
+					}
+					v := func(column string) float64 { return summary.Value(r, row.metric+column) }
+					at := float64(len(p.Y.Rows))
+					p.Y.Rows = append(p.Y.Rows, labelOf(summary, "policy", s.policy))
+					if math.IsNaN(v("_mean")) {
+						continue
+					}
+					e.Points = append(e.Points, Estimate{At: at, Mean: v("_mean"), Lo: max(0, v("_ci95_lo")), Hi: v("_ci95_hi"), Style: s.style, Text: compact(v("_mean"), 3)})
+					if x := v("_exact"); !math.IsNaN(x) {
+						exact.X, exact.Y = append(exact.X, x), append(exact.Y, at)
+					}
+				}
+			}
+			if len(e.Points) == 0 {
+				continue
+			}
+			p.Marks = []Mark{e}
+			if len(exact.X) > 0 {
+				p.Marks = append(p.Marks, exact)
+			}
+			panels = append(panels, p)
+		}
+	}
+	if len(panels) != len(limits)*len(retryOnRows) { // nothing of it was measured somewhere
+		return nil
+	}
+	return panels
+}
+
+// retryOnLimit says in words what the limit is.
+func retryOnLimit(limit string) string {
+	if number(limit) > 0 {
+		return "Limit of " + limit + " attempts/s"
+	}
+	return "No limit"
+}
+
+// retryOnOthers says which errors there are besides those that may pass.
+func retryOnOthers(limits, shares []string) string {
+	some := func(levels []string) bool {
+		return slices.ContainsFunc(levels, func(l string) bool { return number(l) > 0 })
+	}
+	text := ""
+	if some(shares) {
+		text = "; a share of the requests is answered 400 at every attempt"
+		if len(shares) == 1 {
+			text = "; " + percent(shares[0]) + " % of the requests are answered 400 at every attempt"
+		}
+	}
+	if some(limits) {
+		text += "; attempts above the limit are answered 429"
+	}
+	return text
+}
+
 // retryOnFloor is a tenth at or below all success shares of a group.
 func retryOnFloor(summary *table.Table, g group) float64 {
 	low := 0.9
@@ -141,6 +219,9 @@ func retryOnTitle(summary *table.Table, g group) string {
 	}
 	if math.IsInf(most, -1) {
 		return "What it costs to retry errors that a retry cannot mend"
+	}
+	if number(summary.Key(worst.any, "permanent_ratio")) == 0 && number(summary.Key(worst.any, "limit_rps")) == 0 && !(most > 0.0005) {
+		return "Where every error may pass, it does not matter which of them are retried"
 	}
 	limit := ""
 	if l := summary.Key(worst.any, "limit_rps"); number(l) > 0 {

@@ -78,3 +78,28 @@ func TestRetryOnChart(t *testing.T) {
 		}
 	}
 }
+
+// One share of 400s has no lines: the policies stand below each other.
+func TestRetryOnChartOfOneShare(t *testing.T) {
+	all := retryOnTable()
+	one := table.New(all.Name, all.Keys, all.Values)
+	for _, r := range all.Rows {
+		if all.Key(r, "permanent_ratio") == "0.4" {
+			one.Append(r.Keys, r.Values...)
+		}
+	}
+	drawings, err := Draw("retry-on", []*table.Table{one}, "")
+	if err != nil || len(drawings) != 1 {
+		t.Fatal(len(drawings), err)
+	}
+	f := drawings[0].Figure
+	if len(f.Panels) != 6 || f.Columns != 3 || len(f.Panels[5].Y.Rows) != 3 || f.Panels[5].Title != "Limit of 110 attempts/s" {
+		t.Fatalf("%d panels in %d columns", len(f.Panels), f.Columns)
+	}
+	if subtitle := strings.ReplaceAll(f.Subtitle, "\u00a0", " "); !strings.Contains(subtitle, "40 % of the requests are answered 400") || !strings.Contains(subtitle, "429") {
+		t.Errorf("subtitle %q", subtitle)
+	}
+	if err := f.Write(&bytes.Buffer{}, "svg"); err != nil {
+		t.Error(err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/stormglass/stormglass/table"
 )
@@ -19,8 +20,8 @@ var payMetrics = []struct {
 	{"user_success_ratio", "Users get", "requests that succeed, %", 100, 1},
 	{"caller_threads_count", "The caller pays", "threads held", 1, 0},
 	{"callee_attempts_rps", "The callee pays", "attempts per second", 1, 0},
-	{"user_p99_s", "Users pay", "99 % of the requests end within, s", 1, 2},
-	{"caller_rejected_ratio", "The caller's pool pays", "requests without a thread, %", 100, 1},
+	{"user_p99_s", "Users pay", "99 % with a thread end within, s", 1, 2},
+	{"caller_rejected_ratio", "Users turned away", "requests without a thread, %", 100, 1},
 	{"unrelated_failed_ratio", "Unrelated work pays", "queries that fail, %", 100, 2},
 }
 
@@ -36,11 +37,22 @@ var payStyles = map[string]Style{
 // paySettings are the factors that some policies alone read.
 var paySettings = []string{"attempts", "backoff_s", "ratio", "breaker", "open_s", "probes"}
 
+// payReads reports whether a policy reads a setting.
+func payReads(policy, setting string) bool {
+	switch setting {
+	case "attempts", "backoff_s":
+		return policy != "none"
+	case "ratio":
+		return policy == "budget" || policy == "budget-breaker"
+	}
+	return policy == "breaker" || policy == "budget-breaker"
+}
+
 // payRow names a row: the policy, and below it the settings that vary.
 func payRow(t *table.Table, r table.Row) string {
 	text, more := labelOf(t, "policy", t.Key(r, "policy")), ""
 	for _, name := range paySettings {
-		if len(t.Levels(name)) > 1 {
+		if len(t.Levels(name)) > 1 && payReads(t.Key(r, "policy"), name) {
 			more += ", " + name + " " + t.Key(r, name)
 		}
 	}
@@ -55,6 +67,9 @@ func drawWhoPays(summary *table.Table, _ []*table.Table) ([]Drawing, error) {
 	var drawings []Drawing
 	for _, g := range groups(summary, append([]string{"policy"}, paySettings...)...) {
 		key := func(name string) string { return summary.Key(g.members[0], name) }
+		if key("fault") == "stall" { // which does not read error_ratio
+			g.varying = slices.DeleteFunc(slices.Clone(g.varying), func(name string) bool { return name == "error_ratio" })
+		}
 		f := &Figure{
 			Title: payTitle(g),
 			Subtitle: fmt.Sprintf("%s for %s s; %s users' requests and %s unrelated queries per second, %s threads at the caller, a shared pool of %s",
@@ -97,31 +112,42 @@ func payFault(g group) string {
 
 // payTitle says what retries buy the users and cost the others.
 func payTitle(g group) string {
-	get := func(policy, metric string) (float64, bool) {
-		for _, r := range g.rows("policy", policy) {
-			return g.table.Value(r, metric+"_mean"), true
-		}
-		return 0, false
-	}
-	type change struct{ from, to float64 }
-	read := func(metric string) (c change, ok bool) {
-		from, ok1 := get("none", metric)
-		to, ok2 := get("retry", metric)
-		return change{from, to}, ok1 && ok2
-	}
-	success, ok := read("user_success_ratio")
-	if !ok {
+	none, retries := g.rows("policy", "none"), g.rows("policy", "retry")
+	if len(none) == 0 || len(retries) == 0 {
 		return "What each policy costs while the fault is on, and whom"
 	}
-	threads, _ := read("caller_threads_count")
-	calls, _ := read("callee_attempts_rps")
-	unrelated, _ := read("unrelated_failed_ratio")
-	crowded, _ := read("caller_rejected_ratio")
-	bill, what := unrelated, "failed unrelated work"
-	if crowded.to-crowded.from > unrelated.to-unrelated.from {
-		bill, what = crowded, "requests without a thread"
+	var bills []string
+	changes := func(metric, format string, render func(float64) string) (from, to float64, differ bool) {
+		from, to = g.table.Value(none[0], metric+"_mean"), g.table.Value(retries[0], metric+"_mean")
+		a, b := render(from), render(to)
+		if a != b && format != "" {
+			bills = append(bills, fmt.Sprintf(format, a, b))
+		}
+		return from, to, a != b
 	}
-	return fmt.Sprintf("Retries bring users from %s to %s success; the caller's threads go from %s to %s, the callee's attempts from %s/s to %s/s, %s from %s to %s",
-		share(success.from, 1), share(success.to, 1), compact(threads.from, 0), compact(threads.to, 0),
-		compact(calls.from, 0), compact(calls.to, 0), what, share(bill.from, 1), share(bill.to, 1))
+	count := func(v float64) string { return compact(v, 0) }
+	tenths := func(v float64) string { return share(v, 1) }
+	changes("caller_threads_count", "the caller's threads go from %s to %s", count)
+	changes("callee_attempts_rps", "the callee's attempts from %s/s to %s/s", count)
+	failed, fails, _ := changes("unrelated_failed_ratio", "", tenths)
+	crowded, crowds, _ := changes("caller_rejected_ratio", "", tenths)
+	if crowds-crowded > fails-failed {
+		changes("caller_rejected_ratio", "requests without a thread from %s to %s", tenths)
+	} else {
+		changes("unrelated_failed_ratio", "failed unrelated work from %s to %s", tenths)
+	}
+	who := "Retries"
+	if len(retries) > 1 {
+		_, settings, _ := strings.Cut(payRow(g.table, retries[0]), "\n")
+		who += " (" + settings + ")"
+	}
+	from, to, differ := changes("user_success_ratio", "", tenths)
+	text := fmt.Sprintf("%s bring users from %s to %s success", who, share(from, 1), share(to, 1))
+	if !differ {
+		text = fmt.Sprintf("%s leave users at %s success", who, share(to, 1))
+	}
+	if len(bills) > 0 {
+		text += "; " + strings.Join(bills, ", ")
+	}
+	return text
 }
