@@ -8,9 +8,11 @@ figures=${1:-docs/figures}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-go run . -exp all -out "$out" -quiet
-go run . -exp false-trips -set mode=breaker -out "$out" -quiet
-go run . -exp false-trips -trace examples/petshop-high.csv -out "$out" -quiet
+# A run replaces the figures of an earlier run of the same experiment.
+go run . -exp all -out "$out/all" -quiet
+go run . -exp false-trips -set mode=breaker -out "$out/breaker" -quiet
+go run . -exp false-trips -trace examples/petshop-high.csv -out "$out/trace" -quiet
 mkdir -p "$figures"
-mv "$out"/*.png "$figures"
+rm -f "$figures"/*.png
+mv "$out"/*/*.png "$figures"
 ls "$figures"
