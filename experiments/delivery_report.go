@@ -104,8 +104,12 @@ func deliveryNotes(r *Result, cells []int) []string {
 		case c.Text("dedup") == model.DedupMessageID && owned:
 			notes = append(notes, fmt.Sprintf("The queue's own number of a message misses what was published twice, and what was replayed: %s of 1,000.", short(1e3*twice, 1)))
 		case c.Text("dedup") == model.DedupKey && owned:
-			notes = append(notes, fmt.Sprintf("With the business key and an owner every intent has its effect once or is compensated: %s of 1,000 are left over.",
-				short(math.Abs(1e3*(1-r.Stat(i, "exactly_once_ratio").Mean-r.Stat(i, "compensated_ratio").Mean)), 2)))
+			left := math.Abs(1e3 * (1 - r.Stat(i, "exactly_once_ratio").Mean - r.Stat(i, "compensated_ratio").Mean))
+			if left < 1 {
+				notes = append(notes, fmt.Sprintf("With the business key and an owner every intent has its effect once or is compensated: %s of 1,000 are left over.", short(left, 2)))
+			} else {
+				notes = append(notes, fmt.Sprintf("With the business key and an owner nothing is done twice, but %s of 1,000 intents wait for their effect at the end of the run: it is too short, or the consumers too few.", short(left, 1)))
+			}
 		case c.Text("dedup") == model.DedupKey && dead > 0:
 			notes = append(notes, fmt.Sprintf("The business key without an owner repeats nothing and leaves %s of 1,000 dead: what nobody replays is not done twice, and not once.", short(1e3*dead, 1)))
 		}

@@ -141,6 +141,9 @@ func busyNote(c Cell, busy float64) string {
 	if !(math.Abs(busy-drillGuardedCPU) > near) {
 		return text + "."
 	}
+	if busy > 0.99 {
+		return text + ". They could not be busier, so what capacity would give that cannot be told from here."
+	}
 	wide := c.Float("capacity_rps") * busy / drillGuardedCPU
 	text += fmt.Sprintf(". For that, B would be one for %s calls/s", short(wide, 0))
 	if plain := rate * retrySeries(late, int(c.Float("retries"))+1); wide > plain && c.Float("pause_s") == 0 {

@@ -161,20 +161,30 @@ func (l *stormList) String() string {
 // driftNote says how long a queue needs to reach the timeout if the retries of
 // failures at random are more than the capacity left.
 func driftNote(c Cell) string {
+	growth, worst := 0.0, topologySpec{}
+	for _, level := range c.levelsOf("topology") {
+		t, err := parseTopology(level)
+		if err != nil {
+			continue
+		}
+		if g := randomGrowth(t, c.Float("failure_ratio")); g > growth {
+			growth, worst = g, t
+		}
+	}
 	var parts []string
 	for _, level := range c.levelsOf("capacity_ratio") {
 		v, err := parseNumber(level)
 		if err != nil {
 			continue
 		}
-		excess := randomGrowth(topologySpec{attempts: []int{4}, copies: 1}, c.Float("failure_ratio")) - v
+		excess := growth - v
 		if excess <= 0 {
 			parts = append(parts, "never at "+level)
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s s at %s", short(c.Float("timeout_s")*v/excess, 0), level))
+		parts = append(parts, fmt.Sprintf("%s s at %s", short(c.Float("timeout_s")*v/excess, 1), level))
 	}
-	return "As a fluid, the queue that such failures leave is as long as the timeout after: " + strings.Join(parts, ", ") + " of capacity ÷ load. Its own ups and downs get there sooner, and first where the load is low: -set failure=random -set capacity_ratio=1.001 -set rate_rps=50 -set length_s=1500."
+	return "As a fluid, the queue that such failures leave (" + worst.String() + ") is as long as the timeout after: " + strings.Join(parts, ", ") + " of capacity ÷ load. Its own ups and downs get there sooner, and first where the load is low: -set failure=random -set capacity_ratio=1.001 -set rate_rps=50 -set length_s=1500."
 }
 
 // stormSeries is the load by the second in replication 0.
