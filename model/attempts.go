@@ -51,16 +51,14 @@ func (s *System) Pending(f func(*Try)) {
 	}
 }
 
-// trying counts a try of a flight that begins.
+// trying counts a try of a flight that begins. All tries together are the
+// attempts and the refusals, so only the repetitions are counted here.
 func (s *System) trying(f *flight) {
-	l := &f.hop.ledger
 	f.number++
-	l.Tries++
 	if f.number > 1 {
+		l := &f.hop.ledger
 		l.Repeats++
-	}
-	if uint64(f.number) > l.MostAttempts {
-		l.MostAttempts = uint64(f.number)
+		l.MostAttempts = max(l.MostAttempts, uint64(f.number))
 	}
 	f.sent = s.e.Now()
 }

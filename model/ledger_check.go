@@ -81,6 +81,8 @@ func (s *System) Ledger() *Ledger {
 	for _, h := range s.hops {
 		v := h.ledger
 		v.Openings, v.OpenTime = h.openings()
+		v.Tries = v.Attempts + v.Refused + v.Limited
+		v.MostAttempts = max(v.MostAttempts, min(v.Tries, 1))
 		l.Calls = append(l.Calls, v)
 	}
 	s.jobs.all(func(j *job) {
