@@ -2,7 +2,6 @@ package experiments
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/stormglass/stormglass/model"
@@ -54,15 +53,8 @@ func parseLimit(text string) (s retrySpec, others bool, err error) {
 		}
 	case policies.BudgetShare:
 		s.budget.Share.Active = policies.ActiveAttempts
-		if !others {
-			break
-		}
-		// With a share of 1/k, n retries are within the share of the others,
-		// k·n <= active - 1, if and only if k·n < active; the budget knows <=,
-		// so the share is the largest below 1/k.
-		percent := 100 * s.budget.Share.Share
-		if percent < 1 || math.Mod(100, percent) != 0 {
-			return s, false, fmt.Errorf("%q: %s %% with %s, want a percentage that divides 100", text, formatNumber(percent), othersSuffix)
+		if others {
+			s.budget.Share.Active = policies.ActiveOthers
 		}
 	default:
 		return s, false, fmt.Errorf("%q: no bound on the retries in progress, want cap-N or share-PERCENT-floor-N[%s]", text, othersSuffix)
@@ -72,12 +64,9 @@ func parseLimit(text string) (s retrySpec, others bool, err error) {
 
 // limitLayer is the proxy's retry under the limit of a cell.
 func limitLayer(c Cell) (model.Layer, error) {
-	s, others, err := parseLimit(c.Text("limit"))
+	s, _, err := parseLimit(c.Text("limit"))
 	if err != nil {
 		return model.Layer{}, err
-	}
-	if others {
-		s.budget.Share.Share -= 1e-9 // the finest step of a share
 	}
 	l := s.layer()
 	if l == nil {

@@ -23,6 +23,9 @@ const (
 	// (envoyproxy/envoy, source/common/upstream/resource_manager_impl.h); one
 	// that ran into Envoy's own timeout per attempt no longer counts there.
 	ActiveAttempts ActiveRule = "attempts"
+	// ActiveOthers is ActiveAttempts without the request that asks: the share
+	// is one of the others.
+	ActiveOthers ActiveRule = "others"
 )
 
 // A ShareConfig describes a budget that grants a retry if with it
@@ -56,10 +59,10 @@ func (c ShareConfig) ratio() (fraction, error) {
 		return f, fmt.Errorf("policies: share budget: floor %d, want 0 to %d", c.Floor, math.MaxInt32)
 	}
 	switch c.Active {
-	case "", ActiveRequests, ActiveAttempts:
+	case "", ActiveRequests, ActiveAttempts, ActiveOthers:
 		return f, nil
 	}
-	known := strings.Join([]string{string(ActiveRequests), string(ActiveAttempts)}, ", ")
+	known := strings.Join([]string{string(ActiveRequests), string(ActiveAttempts), string(ActiveOthers)}, ", ")
 	return f, fmt.Errorf("policies: share budget: active %q, want one of %s", c.Active, known)
 }
 
@@ -68,7 +71,8 @@ func (c ShareConfig) ratio() (fraction, error) {
 type ShareBudget struct {
 	share    fraction
 	floor    int64
-	attempts bool // ActiveAttempts
+	attempts bool  // requests that wait for a retry do not count
+	asking   int64 // 1 if the request that asks does not count either
 	unshared bool
 
 	mu       sync.Mutex
@@ -83,9 +87,14 @@ func NewShareBudget(c ShareConfig) (*ShareBudget, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ShareBudget{
-		share: f, floor: int64(c.Floor), attempts: c.Active == ActiveAttempts, unshared: c.Unshared,
-	}, nil
+	b := &ShareBudget{share: f, floor: int64(c.Floor), unshared: c.Unshared}
+	switch c.Active {
+	case ActiveAttempts:
+		b.attempts = true
+	case ActiveOthers:
+		b.attempts, b.asking = true, 1
+	}
+	return b, nil
 }
 
 func (b *ShareBudget) lock() {
@@ -115,7 +124,7 @@ func (b *ShareBudget) TryRetry(held bool) bool {
 	if held {
 		others--
 	}
-	ok := others < b.floor || (others+1)*b.share.den <= b.active()*b.share.num
+	ok := others < b.floor || (others+1)*b.share.den <= (b.active()-b.asking)*b.share.num
 	b.retries = others
 	if ok {
 		b.retries++
@@ -164,7 +173,8 @@ func (b *ShareBudget) Done(held, _ bool) {
 }
 
 // Counts returns the requests that count as active and the retries in
-// progress, as they are now.
+// progress, as they are now; with ActiveOthers nobody asks now, so none is left
+// out.
 func (b *ShareBudget) Counts() (active, retries int) {
 	b.lock()
 	defer b.unlock()

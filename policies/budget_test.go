@@ -337,3 +337,29 @@ func TestCounterAgainstTwin(t *testing.T) {
 		}
 	})
 }
+
+// Of 20 others and the one that asks, 20 % are four places; of 19 others they
+// are three, where the rule that counts the asker too has four.
+func TestShareOfTheOthers(t *testing.T) {
+	granted := func(active ActiveRule, requests int) (n int) {
+		b, err := NewShareBudget(ShareConfig{Share: 0.2, Active: active})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range requests {
+			b.Request()
+		}
+		for b.TryRetry(false) {
+			b.WaitDone()
+			n++
+		}
+		return n
+	}
+	for _, test := range []struct {
+		requests, attempts, others int
+	}{{1, 0, 0}, {5, 1, 0}, {6, 1, 1}, {20, 4, 3}, {21, 4, 4}, {500, 100, 99}} {
+		if a, o := granted(ActiveAttempts, test.requests), granted(ActiveOthers, test.requests); a != test.attempts || o != test.others {
+			t.Errorf("%d requests: %d places of all and %d of the others, want %d and %d", test.requests, a, o, test.attempts, test.others)
+		}
+	}
+}
