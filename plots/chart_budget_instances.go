@@ -17,7 +17,7 @@ func drawInstances(summary *table.Table, details []*table.Table) ([]Drawing, err
 	}
 	bounds := details[0]
 	limits := groups(bounds, "policy", "instances", "failure_ratio")
-	styles := instancesStyles(summary.Levels("policy"))
+	styles := retryStyles(summary.Levels("policy"))
 	var drawings []Drawing
 	for _, g := range groups(summary, "policy", "instances", "failure_ratio") {
 		key := func(name string) string { return summary.Key(g.members[0], name) }
@@ -29,7 +29,7 @@ func drawInstances(summary *table.Table, details []*table.Table) ([]Drawing, err
 			ShareX: true,
 			Key: []KeyItem{
 				{KeyPoint, Neutral.Member(0), "means simulated, joined; 95 % intervals as bands"},
-				{KeyLine, boundLook(Neutral.Member(0)), "bound: 1 + r + tokens held at first ÷ requests"},
+				{KeyLine, boundLook, "bound: 1 + r + tokens held at first ÷ requests"},
 				{KeyLine, Style{Color: ruleInk, Dashes: []float64{6, 4}, Width: 1.5}, "1: no retry"},
 			},
 		}
@@ -45,7 +45,7 @@ func drawInstances(summary *table.Table, details []*table.Table) ([]Drawing, err
 			}
 			for _, policy := range summary.Levels("policy") {
 				label := labelOf(summary, "policy", policy)
-				limit := Line{Style: boundLook(styles[policy])}
+				limit := Line{Style: boundLook}
 				for _, r := range sameGroup(limits, g).rows("policy", policy) {
 					if bounds.Key(r, "failure_ratio") == failure {
 						limit.X, limit.Y = append(limit.X, number(bounds.Key(r, "instances"))), append(limit.Y, bounds.Value(r, "amplification_ratio"))
@@ -64,7 +64,7 @@ func drawInstances(summary *table.Table, details []*table.Table) ([]Drawing, err
 					p.Marks = append(p.Marks, limit)
 				}
 				means := metricLine(summary, rows, "instances", "amplification_ratio", label, styles[policy])
-				means.Style.Width = 1.2
+				means.Style.Width = 1.5
 				p.Marks = append(p.Marks, means)
 			}
 			if len(p.Marks) > 1 {
@@ -76,26 +76,9 @@ func drawInstances(summary *table.Table, details []*table.Table) ([]Drawing, err
 	return drawings, nil
 }
 
-// instancesStyles tells policies of one family apart by colour too.
-func instancesStyles(policies []string) map[string]Style {
-	styles := retryStyles(policies)
-	colors := []Family{Budget, TimeWindow, CountWindow, FixedRetry, BucketWindow}
-	n := 0
-	for _, p := range policies {
-		if retryFamily(p) == Budget {
-			s := styles[p]
-			s.Color, s.Dashes = colors[n%len(colors)].Color(), nil
-			styles[p] = s
-			n++
-		}
-	}
-	return styles
-}
-
-// boundLook is the look of the bound of a style: thin and dotted.
-func boundLook(s Style) Style {
-	return Style{Color: s.Color, Dashes: []float64{2, 3}, Width: 1.5, Glyph: NoGlyph}
-}
+// boundLook is the look of all bounds, so that the policies keep the colour and
+// the dashes of their family.
+var boundLook = Style{Color: ruleInk, Dashes: []float64{1, 3}, Width: 1.5, Glyph: NoGlyph}
 
 // instancesTitle compares the fewest programs with the most, at the highest
 // failure ratio, for the policy that then makes the most attempts.
