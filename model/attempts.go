@@ -64,7 +64,7 @@ func (s *System) trying(f *flight) {
 }
 
 // observing notes the state of the breaker that a try has just met.
-func (f *flight) observing(b *policies.Breaker) { f.guarded, f.breaker = true, b.State() }
+func (sl *slot) observing(b *policies.Breaker) { sl.breaker = b.State() }
 
 // over ends the try of a flight that was sent.
 func (s *System) over(f *flight, code policies.ErrorCode, left bool) {
@@ -86,6 +86,7 @@ func (s *System) over(f *flight, code policies.ErrorCode, left bool) {
 // refused counts a try that the layer i of a flight has refused.
 func (s *System) refused(f *flight, i int, code policies.ErrorCode) {
 	s.trying(f)
+	f.met = int32(i)
 	if l := f.slots[i].layer; l.kind == breakerLayer {
 		f.hop.ledger.Refused++
 		b := l.breakers[l.instance(f.instance)]
@@ -93,7 +94,7 @@ func (s *System) refused(f *flight, i int, code policies.ErrorCode) {
 			f.hop.ledger.RefusedOpen++
 		}
 		if s.observe != nil {
-			f.observing(b)
+			f.slots[i].observing(b)
 		}
 	} else {
 		f.hop.ledger.Limited++
@@ -109,10 +110,15 @@ func (s *System) describe(f *flight, code policies.ErrorCode) {
 	now := s.e.Now()
 	s.try = Try{At: now, Latency: now.Sub(f.sent), Request: f.job.request.key,
 		Client: s.clients[f.job.request.client].config.Name,
-		Caller: f.hop.ledger.From, Service: f.hop.ledger.To, Number: f.number, OK: code == noError, Code: code,
-		Guarded: f.guarded, Breaker: f.breaker}
+		Caller: f.hop.ledger.From, Service: f.hop.ledger.To, Number: f.number, OK: code == noError, Code: code}
 	if s.try.OK {
 		s.try.Code = 0
+	}
+	for i := f.met; i >= 0; i-- {
+		if sl := &f.slots[i]; sl.layer.kind == breakerLayer {
+			s.try.Guarded, s.try.Breaker = true, sl.breaker
+			break
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func descend(path, x uint64) uint64 { return (path + x + 1) * 0x9E3779B97F4A7C15
 func (s *System) launch(j *job, h *hop, copy int) {
 	f := h.flights.get()
 	f.job, f.child, f.tries, f.number, f.decisions, f.depth = j, nil, 0, 0, 0, 0
-	f.instance, f.guarded = j.instance, false
+	f.instance = j.instance
 	f.path = descend(j.path, h.local+uint64(copy)<<32)
 	f.deadline = j.deadline
 	f.prev, f.next = nil, j.flights
@@ -78,7 +78,7 @@ func (s *System) down(f *flight, i int) {
 			}
 			sl.permit = p
 			if s.observe != nil {
-				f.observing(l.breakers[at])
+				sl.observing(l.breakers[at])
 			}
 		case limitLayer:
 			lim := l.limits[l.instance(f.instance)]
@@ -306,7 +306,7 @@ func (s *System) send(f *flight) {
 	f.tries++
 	h.ledger.Attempts++
 	s.trying(f)
-	f.trying = true
+	f.trying, f.met = true, int32(len(f.slots)-1)
 	sv := n.first
 	j.instance = 0
 	if len(n.servers) > 1 {

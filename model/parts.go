@@ -107,11 +107,10 @@ type flight struct {
 	path       uint64
 	timer      sim.Timer
 	place      uint32
-	decisions  uint32 // of retry layers with jitter
-	number     uint32 // of the present try; tries counts those that were sent
-	trying     bool   // an attempt is under way, as far as the caller knows
-	guarded    bool   // the present try has met a breaker, which was in the state breaker; only for observers
-	breaker    policies.State
+	decisions  uint32   // of retry layers with jitter
+	number     uint32   // of the present try; tries counts those that were sent
+	trying     bool     // an attempt is under way, as far as the caller knows
+	met        int32    // innermost layer that the present try has come to
 	sent       sim.Time // when the present try began
 }
 
@@ -126,6 +125,7 @@ type slot struct {
 	waiting  bool
 	tried    sim.Time // start of the present attempt, of a retry layer
 	waited   time.Duration
+	breaker  policies.State // in which a breaker met the try; only for observers
 }
 
 type node struct {
