@@ -64,7 +64,7 @@ func (s *System) trying(f *flight) {
 }
 
 // observing notes the state of the breaker that a try has just met.
-func (sl *slot) observing(b *policies.Breaker) { sl.breaker = b.State() }
+func (sl *slot) observing(b policies.CircuitBreaker) { sl.breaker = b.State() }
 
 // over ends the try of a flight that was sent.
 func (s *System) over(f *flight, code policies.ErrorCode, left bool) {
@@ -81,6 +81,13 @@ func (s *System) over(f *flight, code policies.ErrorCode, left bool) {
 		s.try.Abandoned = left
 		s.observe(&s.try)
 	}
+}
+
+// unsent takes back that a retry was granted, since the budget refused it after
+// the wait. The request ends with the failure before.
+func (s *System) unsent(f *flight, sl *slot) {
+	sl.attempts--
+	f.hop.ledger.Denied++
 }
 
 // refused counts a try that the layer i of a flight has refused.

@@ -181,7 +181,7 @@ func (b *builder) hop(from *node, name string, c *Call, instances int, local uin
 	}
 	for _, stack := range []Stack{c.Stack, c.Sidecar} {
 		for i := range stack {
-			l, err := b.layer(&stack[i], instances)
+			l, err := b.layer(&stack[i], fmt.Sprintf("%s/%d", label, len(h.layers)), instances)
 			if err != nil {
 				return nil, fmt.Errorf("model: call %s to %s: %w", name, c.To, err)
 			}
@@ -225,13 +225,13 @@ func each[T any](b *builder, l *layer, kind, share string, instances int, make f
 	return all, nil
 }
 
-func (b *builder) layer(c *Layer, instances int) (l layer, err error) {
+// layer makes a layer. The name is that of its random numbers.
+func (b *builder) layer(c *Layer, name string, instances int) (l layer, err error) {
 	e := b.s.e
 	switch {
 	case c.Retry != nil:
 		l.kind = retryLayer
-		k := c.Retry.Backoff.Kind
-		l.jitters = k != "" && k != policies.NoBackoff
+		l.jitters = c.Retry.Waits()
 		base, err := policies.NewRetry(c.Retry.RetryConfig, nil)
 		if err != nil {
 			return l, err
@@ -251,11 +251,15 @@ func (b *builder) layer(c *Layer, instances int) (l layer, err error) {
 		return l, err
 	case c.Breaker != nil:
 		l.kind = breakerLayer
-		config := c.Breaker.BreakerConfig
-		config.Unshared = true
-		l.alarmed = config.InFlightSlow || config.HalfOpenFor > 0
-		l.breakers, err = each(b, &l, "breaker", c.Breaker.Share, instances, func() (*policies.Breaker, error) {
-			return policies.NewBreaker(config, e.Clock())
+		l.alarmed = c.Breaker.alarmed()
+		if c.Breaker.Share != "" {
+			name = c.Breaker.Share
+		}
+		made := 0
+		l.breakers, err = each(b, &l, "breaker", c.Breaker.Share, instances, func() (policies.CircuitBreaker, error) {
+			draws := sim.Stream(b.s.seed, b.s.replication, fmt.Sprintf("breaker/%s/%d", name, made))
+			made++
+			return c.Breaker.maker().NewCircuitBreaker(policies.Host{Clock: e.Clock(), Uniform: uniform{draws}})
 		})
 		if l.alarmed {
 			for _, breaker := range l.breakers {

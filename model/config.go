@@ -203,7 +203,10 @@ type RetryLayer struct {
 // A BreakerLayer refuses calls while it is open, with ErrBreakerOpen.
 type BreakerLayer struct {
 	policies.BreakerConfig
-	Share string
+	// Preset takes the place of BreakerConfig, which must be empty then: the
+	// breaker or throttle of a library. Nil means that there is none.
+	Preset policies.BreakerMaker
+	Share  string
 }
 
 // A LimitLayer caps the calls in progress inside it and refuses the rest, with

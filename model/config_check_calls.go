@@ -103,9 +103,7 @@ func (k *check) layer(thing string, l *Layer) {
 	}
 	if b := l.Breaker; b != nil {
 		if k.policy(thing, b.Validate()) {
-			plain := b.BreakerConfig
-			plain.Classify, plain.OnChange = nil, nil
-			k.share(thing, "breaker", b.Share, plain)
+			k.share(thing, "breaker", b.Share, b.plain())
 		}
 	}
 	if m := l.Limit; m != nil {

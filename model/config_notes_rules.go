@@ -88,7 +88,7 @@ func refuses(steps []Step) bool {
 	return false
 }
 
-func waits(r *RetryLayer) bool { return r.Backoff.Kind != "" && r.Backoff.Kind != policies.NoBackoff }
+func waits(r *RetryLayer) bool { return r.Waits() }
 
 func (n *notes) ofSteps(thing string, steps []Step, from above) {
 	for i := range steps {
@@ -116,6 +116,9 @@ func (n *notes) ofLayers(where string, c *Call, from above) {
 		case l.Retry != nil:
 			n.ofRetry(place, l.Retry, outside)
 		case l.Breaker != nil:
+			if l.Breaker.Preset != nil {
+				break
+			}
 			for _, note := range l.Breaker.Rule.Notes() {
 				n.add(place, "breaker: %s", note)
 			}

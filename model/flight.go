@@ -64,6 +64,7 @@ func (s *System) down(f *flight, i int) {
 				Kind: opTimeout | uint32(h.index)<<opBits, Arg: uint64(f.place) | uint64(i)<<32})
 		case retryLayer:
 			sl.attempts, sl.waited, sl.tried = 1, 0, now
+			sl.carry = policies.Carry{}
 			l.retries[l.instance(f.instance)].Start()
 		case breakerLayer:
 			at := l.instance(f.instance)
@@ -158,12 +159,15 @@ func (s *System) up(f *flight, i int, code policies.ErrorCode, refused bool) {
 			}
 			f.depth = int32(i + 1)
 			if d.Delay == 0 && !refused {
-				l.retries[l.instance(f.instance)].WaitDone()
+				if !l.retries[l.instance(f.instance)].Send() {
+					s.unsent(f, sl)
+					continue
+				}
 				sl.tried = s.e.Now()
 				s.down(f, i+1)
 				return
 			}
-			sl.waiting = true
+			sl.waiting, sl.failed = true, code
 			ev := sim.Event{Kind: opRetry | uint32(h.index)<<opBits, Arg: uint64(f.place) | uint64(i)<<32}
 			if d.Delay == 0 {
 				sl.timer = s.instant.After(s, ev) // so that a loop of refusals is seen
@@ -191,6 +195,7 @@ func (s *System) decide(f *flight, layer int, code policies.ErrorCode) policies.
 		Elapsed: s.since(sl.start),
 		Waited:  sl.waited,
 		Outcome: policies.Outcome{Latency: s.since(sl.tried), Err: errorOf[code]},
+		Carry:   sl.carry,
 	}
 	if l.jitters {
 		f.decisions++
@@ -206,7 +211,7 @@ func (s *System) decide(f *flight, layer int, code policies.ErrorCode) policies.
 			h.ledger.UnsafeRetries++
 		}
 		sl.attempts++
-		sl.waited = d.Delay
+		sl.waited, sl.carry = d.Delay, d.Carry
 		h.ledger.Retries++
 	case d.Reason == policies.NotNeeded:
 		if sl.attempts > 1 {
@@ -233,8 +238,12 @@ func (s *System) retry(f *flight, i int) {
 	sl := &f.slots[i]
 	l := sl.layer
 	sl.waiting = false
+	if !l.retries[l.instance(f.instance)].Send() {
+		s.unsent(f, sl)
+		s.up(f, i, sl.failed, true)
+		return
+	}
 	sl.tried = s.e.Now()
-	l.retries[l.instance(f.instance)].WaitDone()
 	s.down(f, i+1)
 }
 

@@ -14,7 +14,7 @@ func (b *builder) guarded(stack Stack, layers []layer, instances int) error {
 			continue
 		}
 		l := &layers[i]
-		var breakers []*policies.Breaker // nil if none is asked
+		var breakers []policies.CircuitBreaker // nil if none is asked
 		if at := askedBreaker(stack, i); at >= 0 {
 			breakers = layers[at].breakers
 			if layers[at].private != 0 && l.private == 0 {
@@ -26,7 +26,7 @@ func (b *builder) guarded(stack Stack, layers []layer, instances int) error {
 		}
 		retries := make([]*policies.Retry, len(l.retries))
 		for k, retry := range l.retries {
-			var breaker *policies.Breaker
+			var breaker policies.CircuitBreaker
 			if len(breakers) > 0 {
 				breaker = breakers[k%len(breakers)] // the only one, or that of the instance
 			}

@@ -90,7 +90,8 @@ type CallLedger struct {
 	Retries          uint64 // granted
 	RetriesSucceeded uint64 // retries that ended well
 	// Denied counts the failed tries that would have been repeated but for
-	// the budget; Spent those that had no attempt left, NotRetryable those
+	// the budget, also those that were granted and then refused when they were
+	// to be sent; Spent those that had no attempt left, NotRetryable those
 	// with an error that is not retried, Late those too near the deadline.
 	Denied, Spent, NotRetryable, Late uint64
 	// Of a guard, NotClosed counts those refused since a breaker was not

@@ -123,8 +123,10 @@ type slot struct {
 	permit   policies.Permit
 	attempts int32
 	waiting  bool
-	tried    sim.Time // start of the present attempt, of a retry layer
+	failed   policies.ErrorCode // of the attempt before a wait
+	tried    sim.Time           // start of the present attempt, of a retry layer
 	waited   time.Duration
+	carry    policies.Carry
 	breaker  policies.State // in which a breaker met the try; only for observers
 }
 
@@ -227,7 +229,7 @@ type layer struct {
 	timeout  time.Duration
 	lane     *sim.Lane
 	retries  []*policies.Retry
-	breakers []*policies.Breaker
+	breakers []policies.CircuitBreaker
 	alarms   []Alarm
 	limits   []*limiter
 }

@@ -7,7 +7,7 @@ func (b *Breaker) instant(now int64) int64 {
 	if b.epoch.Load().clocked {
 		return now
 	}
-	return b.advance(b.watch.read())
+	return b.advance(b.watch.Read())
 }
 
 // advance brings the state up to date. It returns now, or the latest instant
@@ -57,7 +57,7 @@ func (b *Breaker) deadline() (at int64, slow *call, ok bool) {
 // breaker with InFlightSlow or HalfOpenFor changes by time alone.
 func (b *Breaker) Advance() {
 	if b.deadlines {
-		now := b.watch.read()
+		now := b.watch.Read()
 		b.lock()
 		b.advance(now)
 		b.unlock()
@@ -78,7 +78,7 @@ func (b *Breaker) NextDeadline() (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	return b.watch.time(at), true
+	return b.watch.Time(at), true
 }
 
 // State returns the state as of now. An open breaker stays open after OpenFor
@@ -91,7 +91,7 @@ func (b *Breaker) State() State {
 // Counts returns what the window holds now, or what the probes of a half-open
 // breaker have brought; they are zero while it is open.
 func (b *Breaker) Counts() Counts {
-	now := b.watch.read()
+	now := b.watch.Read()
 	b.lock()
 	now = b.advance(now)
 	held := b.probes.held
@@ -104,11 +104,11 @@ func (b *Breaker) Counts() Counts {
 
 // Stats returns the totals as of now.
 func (b *Breaker) Stats() Stats {
-	now := b.watch.read()
+	now := b.watch.Read()
 	b.lock()
 	now = b.advance(now)
 	s := b.stats
-	s.stay(b.epoch.Load().state, time.Duration(now-b.entered))
+	s.Stay(b.epoch.Load().state, time.Duration(now-b.entered))
 	b.unlock()
 	return s
 }

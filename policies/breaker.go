@@ -24,7 +24,7 @@ type Breaker struct {
 	deadlines    bool        // time alone can change the state
 	calmWindow   calmWindow  // the window, if successes may bypass the lock
 	tally        tallyWindow // the window, if it is enough to count them
-	watch        stopwatch
+	watch        Stopwatch
 	openFor      time.Duration
 	probeRule    probeRule
 	limits       limits
@@ -76,7 +76,7 @@ func NewBreaker(cfg BreakerConfig, clock Clock) (*Breaker, error) {
 	if kind.slice != nil {
 		slice = kind.slice(cfg.Rule.Window)
 	}
-	b.watch = newStopwatch(clock, slice)
+	b.watch = NewStopwatch(clock, slice)
 	b.window = kind.make(cfg.Rule.Window, b.limits)
 	if !cfg.Unshared && !cfg.InFlightSlow {
 		b.calmWindow, _ = b.window.(calmWindow)
@@ -108,7 +108,7 @@ func (b *Breaker) Allow() (p Permit, ok bool) {
 
 // admit is Allow where there is something to decide.
 func (b *Breaker) admit() (Permit, bool) {
-	now := b.watch.read()
+	now := b.watch.Read()
 	b.lock()
 	defer b.unlock()
 	now = b.advance(now)
@@ -153,7 +153,7 @@ func (b *Breaker) Record(p Permit, o Outcome) {
 	e := makeEntry(failed, o.Latency > b.slowAfter)
 	var now int64
 	if p.epoch.clocked {
-		now = b.watch.read()
+		now = b.watch.Read()
 	}
 	if !b.unshared {
 		if now < p.epoch.calmUntil.Load() {
@@ -255,7 +255,7 @@ func (b *Breaker) Cancel(p Permit) {
 func (b *Breaker) release(p Permit, count *uint64) {
 	var now int64
 	if p.epoch.clocked {
-		now = b.watch.read()
+		now = b.watch.Read()
 	}
 	b.lock()
 	if p.epoch.clocked {

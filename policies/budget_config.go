@@ -19,6 +19,7 @@ const (
 	BudgetConcurrent  BudgetKind = "concurrent"   // ConcurrentBudget
 	BudgetThrottle    BudgetKind = "throttle"     // ThrottleBudget
 	BudgetWindow      BudgetKind = "window"       // WindowBudget
+	BudgetPreset      BudgetKind = "preset"       // that of a library, see package presets
 )
 
 // A BudgetConfig describes a budget of any kind, for programs that take it as
@@ -31,6 +32,15 @@ type BudgetConfig struct {
 	Concurrent int                // concurrent: most retries in progress, 0 to 2,147,483,647
 	Throttle   ThrottleConfig     // throttle
 	Window     WindowBudgetConfig // window
+	Preset     BudgetMaker        // preset
+}
+
+// A BudgetMaker is the configuration of a Budget: plain data that can be
+// compared, checked, and made into as many budgets as there are instances. A
+// nil clock is the real one.
+type BudgetMaker interface {
+	Validate() error
+	NewBudget(Clock) (Budget, error)
 }
 
 // A budgetKind is one entry of the table of kinds: a new kind of budget is
@@ -50,6 +60,12 @@ var budgetKinds = []budgetKind{
 	{BudgetConcurrent, func(c BudgetConfig, _ Clock) (Budget, error) { return asBudget(NewConcurrentBudget(c.Concurrent)) }},
 	{BudgetThrottle, func(c BudgetConfig, _ Clock) (Budget, error) { return asBudget(NewThrottleBudget(c.Throttle)) }},
 	{BudgetWindow, func(c BudgetConfig, clock Clock) (Budget, error) { return asBudget(NewWindowBudget(c.Window, clock)) }},
+	{BudgetPreset, func(c BudgetConfig, clock Clock) (Budget, error) {
+		if c.Preset == nil {
+			return nil, fmt.Errorf("policies: budget kind %q without a preset, want one", c.Kind)
+		}
+		return c.Preset.NewBudget(clock)
+	}},
 }
 
 // asBudget keeps a nil pointer from becoming a Budget that is not nil.
@@ -71,7 +87,7 @@ func (c BudgetConfig) Validate() error {
 func NewBudget(c BudgetConfig) (Budget, error) { return NewBudgetClock(c, nil) }
 
 // NewBudgetClock is NewBudget with the clock of a budget that reads one,
-// which only BudgetWindow does.
+// which BudgetWindow and some presets do.
 func NewBudgetClock(c BudgetConfig, clock Clock) (Budget, error) {
 	if c.Kind == "" {
 		if c != (BudgetConfig{}) {

@@ -5,17 +5,6 @@ import (
 	"sync/atomic"
 )
 
-// An AttemptBudget is a [Budget] that looks at attempts, not only at requests.
-type AttemptBudget interface {
-	Budget
-
-	// Attempt is told of each attempt that ended, before TryRetry or Done is
-	// called for it: whether it succeeded, or failed with an error that is
-	// retried. Of other errors it is not told, nor of an attempt that was cut
-	// off because its caller gave the whole request up.
-	Attempt(success bool)
-}
-
 // A ThrottleConfig describes the retry throttle of gRPC (proposal A6, "Client
 // retries", 2017). A count of tokens starts at MaxTokens. An attempt that
 // fails takes one token, though never below 0; one that succeeds adds Ratio,
@@ -70,10 +59,13 @@ func NewThrottleBudget(c ThrottleConfig) (*ThrottleBudget, error) {
 func (b *ThrottleBudget) Request() {}
 
 // Attempt adds the ratio for a success and takes a token for a failure.
-func (b *ThrottleBudget) Attempt(success bool) {
+func (b *ThrottleBudget) Attempt(c Class) {
 	change := -b.one
-	if success {
+	switch c {
+	case Success:
 		change = b.credit
+	case Ignored:
+		return
 	}
 	for {
 		old := b.level.Load()

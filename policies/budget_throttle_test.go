@@ -47,10 +47,10 @@ func TestThrottleTimeLine(t *testing.T) {
 		{"51 are more", 1, 0, 5.1, true},
 	} {
 		for range row.successes {
-			b.Attempt(true)
+			b.Attempt(Success)
 		}
 		for range row.failed {
-			b.Attempt(false)
+			b.Attempt(Failure)
 		}
 		b.Request()
 		if got := b.TryRetry(false); got != row.retry || b.Tokens() != row.tokens {
@@ -129,7 +129,7 @@ func TestThrottleAgainstTwin(t *testing.T) {
 		most, half := big.NewRat(int64(cfg.MaxTokens), 1), big.NewRat(int64(cfg.MaxTokens), 2)
 		level := new(big.Rat).Set(most)
 		for i, success := range rapid.SliceOfN(rapid.Bool(), 1, 200).Draw(t, "attempts") {
-			b.Attempt(success)
+			b.Attempt(classOf(success))
 			if success {
 				level.Add(level, ratio)
 			} else {
@@ -158,7 +158,7 @@ func TestThrottleIsExactWhenShared(t *testing.T) {
 	var granted atomic.Int64
 	together(8, func(int) {
 		for i := range 3000 {
-			b.Attempt(i%2 == 0)
+			b.Attempt(classOf(i%2 == 0))
 			if b.TryRetry(false) {
 				granted.Add(1)
 			}
@@ -170,4 +170,11 @@ func TestThrottleIsExactWhenShared(t *testing.T) {
 	if granted.Load() > 8 {
 		t.Errorf("%d retries, want none but those before the first failures", granted.Load())
 	}
+}
+
+func classOf(success bool) Class {
+	if success {
+		return Success
+	}
+	return Failure
 }

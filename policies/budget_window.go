@@ -67,7 +67,7 @@ type WindowBudget struct {
 	spare    int64
 	length   int64
 	unshared bool
-	watch    stopwatch
+	watch    Stopwatch
 
 	mu       sync.Mutex
 	last     int64 // latest instant seen
@@ -84,7 +84,7 @@ func NewWindowBudget(c WindowBudgetConfig, clock Clock) (*WindowBudget, error) {
 	}
 	return &WindowBudget{
 		ratio: ratio, spare: spare, length: int64(c.Length), unshared: c.Unshared,
-		watch: newStopwatch(clock, 0), requests: newRecent(), retries: newRecent(),
+		watch: NewStopwatch(clock, 0), requests: newRecent(), retries: newRecent(),
 	}, nil
 }
 
@@ -102,7 +102,7 @@ func (b *WindowBudget) unlock() {
 
 // expire reads the clock and drops what is Length old or older.
 func (b *WindowBudget) expire() (now int64) {
-	b.last = max(b.last, b.watch.read())
+	b.last = max(b.last, b.watch.Read())
 	b.requests.drop(b.last - b.length)
 	b.retries.drop(b.last - b.length)
 	return b.last

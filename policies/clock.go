@@ -15,18 +15,18 @@ type Clock interface {
 	Now() time.Time
 }
 
-// A stopwatch reads a clock as nanoseconds since an instant a little before
-// its creation.
-type stopwatch struct {
+// A Stopwatch reads a clock as nanoseconds since an instant a little before
+// its creation, for policies that count in integers.
+type Stopwatch struct {
 	since  func(time.Time) time.Duration // nil for the real clock
 	start  time.Time
 	offset int64 // reading at start
 }
 
-// newStopwatch returns a stopwatch whose readings are multiples of slice when
+// NewStopwatch returns a stopwatch whose readings are multiples of slice when
 // the clock's Unix time is one. A slice of 0 asks for no alignment.
-func newStopwatch(c Clock, slice time.Duration) stopwatch {
-	s := stopwatch{start: time.Now()}
+func NewStopwatch(c Clock, slice time.Duration) Stopwatch {
+	s := Stopwatch{start: time.Now()}
 	if c != nil {
 		s.start = c.Now()
 		s.since = func(t time.Time) time.Duration { return c.Now().Sub(t) }
@@ -54,8 +54,8 @@ func unixRemainder(t time.Time, d time.Duration) int64 {
 	return int64((bits.Rem64(high, low, n) + uint64(t.Nanosecond())%n) % n)
 }
 
-// read returns the nanoseconds since start, and never less than offset.
-func (s *stopwatch) read() int64 {
+// Read returns the nanoseconds since start, and never less than offset.
+func (s *Stopwatch) Read() int64 {
 	if s.since == nil {
 		return s.offset + int64(time.Since(s.start))
 	}
@@ -66,7 +66,7 @@ func (s *stopwatch) read() int64 {
 	return s.offset + elapsed
 }
 
-// time returns the clock's time at a reading.
-func (s *stopwatch) time(reading int64) time.Time {
+// Time returns the clock's time at a reading.
+func (s *Stopwatch) Time(reading int64) time.Time {
 	return s.start.Add(time.Duration(reading - s.offset))
 }

@@ -27,20 +27,20 @@ func TestStopwatch(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			clock := &handClock{now: tt.start}
-			s := newStopwatch(clock, tt.slice)
-			if got := s.read(); got != tt.want {
+			s := NewStopwatch(clock, tt.slice)
+			if got := s.Read(); got != tt.want {
 				t.Errorf("reads %d, want %d", got, tt.want)
 			}
 			clock.add(-hour)
-			if got := s.read(); got != tt.want {
+			if got := s.Read(); got != tt.want {
 				t.Errorf("an hour before its start it reads %d, want %d", got, tt.want)
 			}
 			clock.add(2 * hour)
-			reading := s.read()
+			reading := s.Read()
 			if want := tt.want + int64(hour); reading != want {
 				t.Errorf("an hour later %d, want %d", reading, want)
 			}
-			if got := s.time(reading); !got.Equal(clock.now) {
+			if got := s.Time(reading); !got.Equal(clock.now) {
 				t.Errorf("stands for %v, want %v", got, clock.now)
 			}
 		})
@@ -64,9 +64,9 @@ func TestUnixRemainder(t *testing.T) {
 // A reading beyond the range stays at its end.
 func TestStopwatchSaturates(t *testing.T) {
 	clock := &handClock{now: testStart.Add(999 * ms)}
-	s := newStopwatch(clock, sec)
+	s := NewStopwatch(clock, sec)
 	clock.now = clock.now.AddDate(1000, 0, 0)
-	if got := s.read(); got != math.MaxInt64 {
+	if got := s.Read(); got != math.MaxInt64 {
 		t.Errorf("reads %d, want the largest", got)
 	}
 }

@@ -44,7 +44,7 @@ func (b *Breaker) enter(s State, now int64) *epoch {
 // before belongs to an earlier epoch from here on.
 func (b *Breaker) change(to State, now int64, counts Counts) *epoch {
 	c := Change{From: b.epoch.Load().state, To: to, Counts: counts}
-	b.stats.count(c, time.Duration(now-b.entered))
+	b.stats.Count(c, time.Duration(now-b.entered))
 	if c.From == Closed {
 		b.window.reset()
 	}
@@ -52,7 +52,7 @@ func (b *Breaker) change(to State, now int64, counts Counts) *epoch {
 	b.calls.reset()
 	e := b.enter(to, now)
 	if b.onChange != nil {
-		c.At = b.watch.time(now)
+		c.At = b.watch.Time(now)
 		b.changes.add(c)
 	}
 	return e

@@ -77,14 +77,14 @@ func (c GuardConfig) steps() []GuardStep {
 // A Guard is safe for concurrent use and may be shared by many Retries.
 type Guard struct {
 	steps   []GuardStep
-	breaker *Breaker
+	breaker CircuitBreaker
 	granted atomic.Uint64
 	refused [3]atomic.Uint64 // BudgetSpent, BreakerNotClosed, NotIdempotent
 }
 
 // NewGuard returns a guard, or the error of Validate. The breaker may be nil
 // only if it is not asked.
-func NewGuard(c GuardConfig, breaker *Breaker) (*Guard, error) {
+func NewGuard(c GuardConfig, breaker CircuitBreaker) (*Guard, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -115,16 +115,16 @@ func (g *Guard) Counts() GuardCounts {
 // ask puts the steps to a retry that nothing else forbids. Held says whether
 // the request holds the place of an earlier retry, and then whether it still
 // does.
-func (g *Guard) ask(budget Budget, a Attempt) (reason Reason, held bool) {
+func (g *Guard) ask(r *Retry, a *Attempt) (reason Reason, held bool) {
 	held = a.Number > 1
 	waiting := false // the budget has granted a retry
 	for _, s := range g.steps {
 		switch s {
 		case GuardBudget:
-			if budget == nil {
+			if r.budget == nil {
 				break
 			}
-			if waiting = budget.TryRetry(held); !waiting {
+			if waiting = r.take(a); !waiting {
 				reason, held = BudgetSpent, false
 			} else {
 				held = true
@@ -141,7 +141,7 @@ func (g *Guard) ask(budget Budget, a Attempt) (reason Reason, held bool) {
 		if reason != Granted {
 			g.refused[reason-BudgetSpent].Add(1)
 			if waiting {
-				budget.WaitDone() // the retry will not be sent
+				r.budget.WaitDone() // the retry will not be sent
 			}
 			return reason, held
 		}

@@ -23,6 +23,9 @@ type RetryConfig struct {
 
 	// Backoff is the wait before each retry.
 	Backoff BackoffConfig
+	// Delays takes the place of Backoff, which must be empty then. Nil means
+	// that there is only Backoff.
+	Delays Delays
 }
 
 // Validate reports the first field that makes no sense.
@@ -42,14 +45,22 @@ func (c RetryConfig) Validate() error {
 	if err := c.Errors.Validate(); err != nil {
 		return err
 	}
+	if c.Delays != nil && c.Backoff != (BackoffConfig{}) {
+		return fmt.Errorf("policies: retry: backoff %q, want none beside delays", c.Backoff.Kind)
+	}
 	return c.Backoff.Validate()
+}
+
+// Waits reports whether there is a wait before any retry.
+func (c RetryConfig) Waits() bool {
+	return c.Delays != nil || c.Backoff.Kind != "" && c.Backoff.Kind != NoBackoff
 }
 
 // Notes says in words what a valid configuration does that may not be meant.
 // A program that lets people set retries should show them.
 func (c RetryConfig) Notes() []string {
 	var notes []string
-	waits := c.Backoff.Kind != "" && c.Backoff.Kind != NoBackoff
+	waits := c.Waits()
 	if c.Attempts == Unlimited && !waits {
 		notes = append(notes, "unlimited attempts without back-off: a callee that fails at once is called without a pause until the deadline")
 	}
@@ -65,15 +76,19 @@ func (c RetryConfig) Notes() []string {
 // is.
 //
 // The caller tells it of a request by Start, of each attempt that ended by
-// Decide, and of the end of each wait by WaitDone. A decision without a retry
-// ends the request; GiveUp ends it without one.
+// Decide, and of the end of each wait by Send, or by WaitDone if nothing will
+// be sent. A decision without a retry ends the request; GiveUp ends it without
+// one.
 type Retry struct {
 	attempts int
 	deadline time.Duration
 	retryOn  func(Outcome) bool
-	backoff  *Backoff
+	delays   Delays
+	memory   MemoryDelays  // the delays, if they remember
 	budget   Budget        // nil if unlimited
 	learns   AttemptBudget // the budget, if it wants to know of attempts
+	costs    CostBudget    // the budget, if its retries cost different amounts
+	sends    SendBudget    // the budget, if it decides after the wait
 	guard    *Guard        // nil if only the budget is asked
 	plain    bool          // only errors are retried
 }
@@ -84,11 +99,14 @@ func NewRetry(c RetryConfig, budget Budget) (*Retry, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	b, err := NewBackoff(c.Backoff)
-	if err != nil {
-		return nil, err
+	r := &Retry{attempts: c.Attempts, deadline: c.Deadline, retryOn: c.RetryOn, delays: c.Delays, plain: c.RetryOn == nil}
+	var err error
+	if r.delays == nil {
+		if r.delays, err = NewBackoff(c.Backoff); err != nil {
+			return nil, err
+		}
 	}
-	r := &Retry{attempts: c.Attempts, deadline: c.Deadline, retryOn: c.RetryOn, backoff: b, plain: c.RetryOn == nil}
+	r.memory, _ = r.delays.(MemoryDelays)
 	r.setBudget(budget)
 	if r.retryOn == nil {
 		if r.retryOn, err = c.Errors.Func(); err != nil {
@@ -118,6 +136,8 @@ func (r *Retry) Guarded(g *Guard) *Retry {
 func (r *Retry) setBudget(budget Budget) {
 	r.budget = budget
 	r.learns, _ = budget.(AttemptBudget)
+	r.costs, _ = budget.(CostBudget)
+	r.sends, _ = budget.(SendBudget)
 }
 
 // Start tells the budget of an original request, before its first attempt.
@@ -127,12 +147,28 @@ func (r *Retry) Start() {
 	}
 }
 
-// WaitDone tells the budget that the wait of a granted retry is over: it is
-// sent now, or the request will be given up.
+// WaitDone tells the budget that the wait of a granted retry is over because
+// the request will be given up.
 func (r *Retry) WaitDone() {
 	if r.budget != nil {
 		r.budget.WaitDone()
 	}
+}
+
+// Send tells the budget that the wait of a granted retry is over, and reports
+// whether it may be sent now. Only a [SendBudget] ever refuses; the request is
+// over then.
+func (r *Retry) Send() bool {
+	switch {
+	case r.sends != nil:
+		if !r.sends.TrySend() {
+			r.budget.Done(false, false)
+			return false
+		}
+	case r.budget != nil:
+		r.budget.WaitDone()
+	}
+	return true
 }
 
 // GiveUp ends a request that needs no decision any more, since its caller has

@@ -12,6 +12,7 @@ type Attempt struct {
 	Waited  time.Duration // delay before this attempt, 0 for the first
 	Outcome Outcome
 	U       float64 // uniform in [0, 1), for the jitter; see [Uniform]
+	Carry   Carry   // that of the last decision; zero for the first attempt
 
 	// NotIdempotent says that the call must not be made twice: it is no read,
 	// and the callee does not recognise a repetition. Only a Guard asks.
@@ -23,6 +24,7 @@ type Decision struct {
 	Retry  bool
 	Delay  time.Duration // wait before the retry; 0 if there is none
 	Reason Reason
+	Carry  Carry // hand it back with the next attempt
 }
 
 // A Reason says why there is or is not a retry.
@@ -60,35 +62,69 @@ func (r Reason) String() string {
 // [Guard] has another order. Without a retry the request is over, and the
 // budget is told.
 func (r *Retry) Decide(a Attempt) Decision {
-	delay, reason := r.look(a)
-	if r.learns != nil && reason != NotRetryable {
-		r.learns.Attempt(reason == NotNeeded)
+	d := r.look(a)
+	if r.learns != nil {
+		r.learns.Attempt(classes[d.Reason])
 	}
-	retried := a.Number > 1
-	if reason == Granted && r.guard != nil {
-		reason, retried = r.guard.ask(r.budget, a)
-	} else if reason == Granted && r.budget != nil && !r.budget.TryRetry(retried) {
-		reason, retried = BudgetSpent, false
+	held := a.Number > 1
+	if d.Retry {
+		d.Reason, held = r.ask(&a)
+		d.Retry = d.Reason == Granted
 	}
-	if reason != Granted && r.budget != nil {
-		r.budget.Done(retried, a.Outcome.Err == nil)
+	if d.Retry {
+		d.Carry.cost = a.Carry.cost
+		return d
 	}
-	if reason != Granted {
-		return Decision{Reason: reason}
+	if r.budget != nil {
+		if r.costs != nil && d.Reason == NotNeeded {
+			r.costs.Refund(a.Carry.cost)
+		}
+		r.budget.Done(held, a.Outcome.Err == nil)
 	}
-	return Decision{Retry: true, Delay: delay}
+	return Decision{Reason: d.Reason}
+}
+
+// classes are what an AttemptBudget is told of an attempt.
+var classes = [reasonCount]Class{Granted: Failure, NotNeeded: Success, NotRetryable: Ignored, AttemptsSpent: Failure, DeadlineReached: Failure}
+
+// ask puts a retry that nothing else forbids to the guard, or to the budget
+// alone. Held says whether the request holds a place in the budget then.
+func (r *Retry) ask(a *Attempt) (reason Reason, held bool) {
+	if r.guard != nil {
+		return r.guard.ask(r, a)
+	}
+	if !r.take(a) {
+		return BudgetSpent, false
+	}
+	return Granted, true
+}
+
+// take asks the budget, and notes what it took.
+func (r *Retry) take(a *Attempt) (ok bool) {
+	switch {
+	case r.costs != nil:
+		a.Carry.cost, ok = r.costs.TryCost(a.Outcome)
+		return ok
+	case r.budget != nil:
+		return r.budget.TryRetry(a.Number > 1)
+	}
+	return true
 }
 
 // Succeed is Decide for an attempt that succeeded, at less cost: it ends the
 // request. Retried says whether a retry was granted to it. It does nothing and
 // returns false if the configuration has a RetryOn, which may want to retry
-// a success: then Decide is to be asked.
+// a success, or a budget that must know which retry succeeded: then Decide is
+// to be asked.
 func (r *Retry) Succeed(retried bool) bool {
-	if !r.plain {
+	if !r.plain || r.costs != nil && retried {
 		return false
 	}
 	if r.learns != nil {
-		r.learns.Attempt(true)
+		r.learns.Attempt(Success)
+	}
+	if r.costs != nil {
+		r.costs.Refund(0)
 	}
 	if r.budget != nil {
 		r.budget.Done(retried, true)
@@ -97,19 +133,24 @@ func (r *Retry) Succeed(retried bool) bool {
 }
 
 // look decides apart from the budget.
-func (r *Retry) look(a Attempt) (time.Duration, Reason) {
+func (r *Retry) look(a Attempt) (d Decision) {
 	if !r.retryOn(a.Outcome) {
 		if a.Outcome.Err == nil {
-			return 0, NotNeeded
+			return Decision{Reason: NotNeeded}
 		}
-		return 0, NotRetryable
+		return Decision{Reason: NotRetryable}
 	}
 	if a.Number >= r.attempts {
-		return 0, AttemptsSpent
+		return Decision{Reason: AttemptsSpent}
 	}
-	delay := r.backoff.Delay(a.Number, a.Waited, a.U)
-	if r.deadline > 0 && (a.Elapsed > math.MaxInt64-delay || a.Elapsed+delay >= r.deadline) {
-		return 0, DeadlineReached
+	if r.memory != nil {
+		d.Delay, d.Carry.memory = r.memory.DelayFrom(a.Number, a.Carry.memory, a.U)
+	} else {
+		d.Delay = r.delays.Delay(a.Number, a.Waited, a.U)
 	}
-	return delay, Granted
+	if r.deadline > 0 && (a.Elapsed > math.MaxInt64-d.Delay || a.Elapsed+d.Delay >= r.deadline) {
+		return Decision{Reason: DeadlineReached}
+	}
+	d.Retry = true
+	return d
 }

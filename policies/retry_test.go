@@ -111,17 +111,17 @@ func TestDecide(t *testing.T) {
 		want   Decision
 		budget []string
 	}{
-		{"first failure", Attempt{Number: 1, Outcome: failed}, true, Decision{true, 100 * ms, Granted}, []string{first}},
-		{"second failure", Attempt{Number: 2, Outcome: failed}, true, Decision{true, 200 * ms, Granted}, []string{next}},
+		{"first failure", Attempt{Number: 1, Outcome: failed}, true, Decision{Retry: true, Delay: 100 * ms, Reason: Granted}, []string{first}},
+		{"second failure", Attempt{Number: 2, Outcome: failed}, true, Decision{Retry: true, Delay: 200 * ms, Reason: Granted}, []string{next}},
 		{"third failure", Attempt{Number: 3, Outcome: failed}, true, Decision{Reason: AttemptsSpent}, []string{"failed, place back"}},
 		{"more than there may be", Attempt{Number: 4, Outcome: failed}, true, Decision{Reason: AttemptsSpent}, []string{"failed, place back"}},
 		{"success at once", Attempt{Number: 1, Outcome: answered}, true, Decision{Reason: NotNeeded}, []string{"succeeded"}},
 		{"success of a retry", Attempt{Number: 2, Outcome: answered}, true, Decision{Reason: NotNeeded}, []string{"succeeded, place back"}},
 		{"another error", Attempt{Number: 1, Outcome: rejected}, true, Decision{Reason: NotRetryable}, []string{"failed"}},
 		{"another error of a retry", Attempt{Number: 3, Outcome: rejected}, true, Decision{Reason: NotRetryable}, []string{"failed, place back"}},
-		{"in time by 1 ns", Attempt{Number: 1, Elapsed: 900*ms - 1, Outcome: failed}, true, Decision{true, 100 * ms, Granted}, []string{first}},
+		{"in time by 1 ns", Attempt{Number: 1, Elapsed: 900*ms - 1, Outcome: failed}, true, Decision{Retry: true, Delay: 100 * ms, Reason: Granted}, []string{first}},
 		{"at the deadline", Attempt{Number: 1, Elapsed: 900 * ms, Outcome: failed}, true, Decision{Reason: DeadlineReached}, []string{"failed"}},
-		{"in time by 1 ns, second", Attempt{Number: 2, Elapsed: 800*ms - 1, Outcome: failed}, true, Decision{true, 200 * ms, Granted}, []string{next}},
+		{"in time by 1 ns, second", Attempt{Number: 2, Elapsed: 800*ms - 1, Outcome: failed}, true, Decision{Retry: true, Delay: 200 * ms, Reason: Granted}, []string{next}},
 		{"at the deadline, second", Attempt{Number: 2, Elapsed: 800 * ms, Outcome: failed}, true, Decision{Reason: DeadlineReached}, []string{"failed, place back"}},
 		{"long past it", Attempt{Number: 1, Elapsed: math.MaxInt64, Outcome: failed}, true, Decision{Reason: DeadlineReached}, []string{"failed"}},
 		{"attempts before the deadline", Attempt{Number: 3, Elapsed: 2 * sec, Outcome: failed}, true, Decision{Reason: AttemptsSpent}, []string{"failed, place back"}},
@@ -137,7 +137,7 @@ func TestDecide(t *testing.T) {
 		log.check(t, test.name, test.budget...)
 		want := test.want
 		if want.Reason == BudgetSpent {
-			want = Decision{true, 100 * ms * time.Duration(test.a.Number), Granted}
+			want = Decision{Retry: true, Delay: 100 * ms * time.Duration(test.a.Number), Reason: Granted}
 		}
 		if got := r.With(nil).Decide(test.a); got != want {
 			t.Errorf("%s: without a budget %+v, want %+v", test.name, got, want)

@@ -22,9 +22,9 @@ type Stats struct {
 	HalfOpenTime time.Duration // time spent half-open, until now
 }
 
-// count adds a change after a stay in the state it leaves.
-func (s *Stats) count(c Change, stay time.Duration) {
-	s.stay(c.From, stay)
+// Count adds a change after a stay in the state it leaves.
+func (s *Stats) Count(c Change, stay time.Duration) {
+	s.Stay(c.From, stay)
 	switch c.To {
 	case Open:
 		s.Openings++
@@ -36,7 +36,8 @@ func (s *Stats) count(c Change, stay time.Duration) {
 	}
 }
 
-func (s *Stats) stay(in State, d time.Duration) {
+// Stay adds a stay in a state, which may not be over.
+func (s *Stats) Stay(in State, d time.Duration) {
 	switch in {
 	case Open:
 		s.OpenTime += d

@@ -1,0 +1,38 @@
+package conformance
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestGolden replays the recordings under testdata/golden, or under the folder
+// that GOLDEN_DIR names.
+func TestGolden(t *testing.T) {
+	folder := os.Getenv("GOLDEN_DIR")
+	if folder == "" {
+		folder = filepath.Join("testdata", "golden")
+	}
+	manifests, err := Manifests(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range manifests {
+		for _, r := range m.Traces {
+			t.Run(filepath.Base(m.Folder)+"/"+r.File, func(t *testing.T) {
+				result := Replay(r)
+				for _, text := range result.First {
+					t.Error(text)
+				}
+				switch {
+				case result.Err != nil:
+					t.Error(result.Err)
+				case result.Mismatches > 0:
+					t.Errorf("%d of %d answers differ", result.Mismatches, result.Answers)
+				case result.Answers == 0:
+					t.Error("no answer was compared")
+				}
+			})
+		}
+	}
+}
