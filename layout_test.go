@@ -18,17 +18,19 @@ var layers = map[string]struct {
 	allowed []string
 	reason  string
 }{
-	"names":                {nil, "a word list knows nothing of what the words mean"},
-	"sim":                  {nil, "the engine is reusable as it is and knows no requests or policies"},
-	"policies":             {nil, "a policy also runs in production, where there is no simulator"},
-	"policies/presets":     {[]string{"policies"}, "what a library does is a policy like any other"},
-	"policies/conformance": {[]string{"policies", "policies/presets"}, "recordings are held against the policies alone, without a simulator"},
-	"table":                {nil, "tables know neither simulation nor drawing"},
-	"theory":               {nil, "closed forms must not share code with what they check"},
-	"model":                {[]string{"sim", "policies", "names"}, "the model is the physics, not the questions asked of it"},
-	"requestlog":           {[]string{"model", "policies"}, "a log is of any run, whatever was asked"},
-	"plots":                {[]string{"table"}, "any figure can be redrawn from its table"},
-	"experiments":          {[]string{"sim", "policies", "model", "table", "theory", "names"}, "results exist without pictures"},
+	"names":                       {nil, "a word list knows nothing of what the words mean"},
+	"sim":                         {nil, "the engine is reusable as it is and knows no requests or policies"},
+	"policies":                    {nil, "a policy also runs in production, where there is no simulator"},
+	"policies/presets":            {[]string{"policies"}, "what a library does is a policy like any other"},
+	"policies/conformance":        {[]string{"policies", "policies/presets"}, "recordings are held against the policies alone, without a simulator"},
+	"policies/conformance/report": {[]string{"policies/conformance"}, "a command that prints what the package finds"},
+	"policies/conformance/mutate": {nil, "a command that runs the test of the package"},
+	"table":                       {nil, "tables know neither simulation nor drawing"},
+	"theory":                      {nil, "closed forms must not share code with what they check"},
+	"model":                       {[]string{"sim", "policies", "names"}, "the model is the physics, not the questions asked of it"},
+	"requestlog":                  {[]string{"model", "policies"}, "a log is of any run, whatever was asked"},
+	"plots":                       {[]string{"table"}, "any figure can be redrawn from its table"},
+	"experiments":                 {[]string{"sim", "policies", "policies/presets", "model", "table", "theory", "names"}, "results exist without pictures"},
 }
 
 func TestImportsFollowTheLayers(t *testing.T) {

@@ -45,7 +45,9 @@ func ExampleRetry() {
 		}
 		waited = d.Delay
 		wait(waited)
-		retry.WaitDone()
+		if !retry.Send() {
+			break
+		}
 	}
 	// Output:
 	// attempt 1: status 503, granted

@@ -239,3 +239,12 @@ func (a *leapArray) clear(now int64) {
 		}
 	}
 }
+
+// SentinelExample returns a rule like those of Sentinel's documents, since
+// there are no defaults: half of at least 10 calls in 5 s failed, 3 s open.
+func SentinelExample() SentinelConfig {
+	return SentinelConfig{
+		Strategy: SentinelErrorRatio, Threshold: 0.5, MinRequestAmount: 10,
+		StatInterval: 5 * time.Second, BucketCount: 1, RetryTimeout: 3 * time.Second,
+	}
+}

@@ -1,6 +1,10 @@
 package presets
 
-import "github.com/stormglass/stormglass/policies"
+import (
+	"time"
+
+	"github.com/stormglass/stormglass/policies"
+)
 
 // A sliceRing holds the counts of the last slices of time and their sum. When
 // a slice begins is up to its owner: that is where the libraries differ.
@@ -61,4 +65,24 @@ func one(failed, slow bool) policies.Counts {
 		c.Slow = 1
 	}
 	return c
+}
+
+// A timeSlices is a ring whose slices follow the clock: a slice begins at each
+// multiple of length. Old slices leave when its owner rolls it, not before.
+type timeSlices struct {
+	sliceRing
+	length int64 // ns of a slice
+	head   int64 // number of the slice being written
+}
+
+func newTimeSlices(n int, length time.Duration) timeSlices {
+	return timeSlices{sliceRing: newSliceRing(n), length: int64(length)}
+}
+
+// rollTo begins the slice of an instant.
+func (s *timeSlices) rollTo(now int64) {
+	if n := now / s.length; n > s.head {
+		s.roll(n - s.head)
+		s.head = n
+	}
 }

@@ -1,0 +1,90 @@
+package presets
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/stormglass/stormglass/policies"
+)
+
+// A BreakerPreset is a breaker or throttle by name.
+type BreakerPreset struct {
+	Name     string // such as "resilience4j-time"
+	Library  string // the library and its version, or "" for an exact window of no library
+	Recorded bool   // held against recordings of the library, not only read
+	Throttle bool   // it refuses at random, and is never open
+
+	// Defaults returns the library's own defaults, or where it has none what
+	// its documentation shows.
+	Defaults func() policies.BreakerMaker
+	// Set returns the configuration that comes nearest to common settings, and
+	// Differs says in words where it cannot be the same; nil if it has no such
+	// settings.
+	Set     func(Common) policies.BreakerMaker
+	Differs string
+}
+
+// Common are settings that most breakers have in some form.
+type Common struct {
+	Window      time.Duration // of a window in time, whole seconds
+	Calls       int           // of a window of calls
+	MinCalls    int           // calls before a rate means anything
+	FailureRate float64       // that opens, above 0 to 1
+	OpenFor     time.Duration // time open, whole milliseconds
+	Probes      int           // good calls that close
+}
+
+// Validate reports the first field that makes no sense.
+func (c Common) Validate() error {
+	f := fields{library: "common settings"}
+	f.duration("window", c.Window, time.Second)
+	f.count("calls", c.Calls, 1)
+	f.count("minimum calls", c.MinCalls, 1)
+	f.above("failure rate", c.FailureRate, 0)
+	f.within("failure rate", c.FailureRate, 0, 1)
+	f.milliseconds("open for", c.OpenFor, time.Millisecond)
+	f.count("probes", c.Probes, 1)
+	if f.err == nil && c.Window%time.Second != 0 {
+		f.fail("window %v, want whole seconds", c.Window)
+	}
+	return f.err
+}
+
+// Breakers returns all of them, in the order in which they are shown.
+func Breakers() []BreakerPreset { return breakerPresets }
+
+// BreakerNames returns their names.
+func BreakerNames() []string {
+	var names []string
+	for _, p := range breakerPresets {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// FindBreaker returns the preset of that name, or an error that lists all.
+func FindBreaker(name string) (BreakerPreset, error) {
+	for _, p := range breakerPresets {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return BreakerPreset{}, fmt.Errorf("presets: breaker %q, want one of %s", name, strings.Join(BreakerNames(), ", "))
+}
+
+// exactDefaults are those of a breaker of no library.
+var exactDefaults = Common{
+	Window: 10 * time.Second, Calls: 20, MinCalls: 20, FailureRate: 0.5, OpenFor: 5 * time.Second, Probes: 1,
+}
+
+// exactWindow is a breaker of package policies.
+func exactWindow(kind policies.WindowKind, c Common) policies.BreakerConfig {
+	return policies.BreakerConfig{
+		Rule: policies.RuleConfig{
+			Window:   policies.WindowConfig{Kind: kind, Length: c.Window, Calls: c.Calls},
+			MinCalls: c.MinCalls, FailureRate: c.FailureRate,
+		},
+		OpenFor: c.OpenFor, Probes: c.Probes,
+	}
+}

@@ -1,0 +1,174 @@
+package presets
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/stormglass/stormglass/policies"
+)
+
+var breakerPresets = []BreakerPreset{
+	{
+		Name:     "count-window",
+		Defaults: func() policies.BreakerMaker { return exactWindow(policies.CountWindow, exactDefaults) },
+		Set:      func(c Common) policies.BreakerMaker { return exactWindow(policies.CountWindow, c) },
+	},
+	{
+		Name:     "time-window",
+		Defaults: func() policies.BreakerMaker { return exactWindow(policies.TimeWindow, exactDefaults) },
+		Set:      func(c Common) policies.BreakerMaker { return exactWindow(policies.TimeWindow, c) },
+	},
+	{
+		Name: "resilience4j-count", Library: "Resilience4j 2.4.0", Recorded: true,
+		Defaults: func() policies.BreakerMaker { return Resilience4jCountDefaults() },
+		Set:      func(c Common) policies.BreakerMaker { return resilience4j(Resilience4jCountDefaults(), c, c.Calls) },
+		Differs:  "open ends strictly after the time, and late answers are probes",
+	},
+	{
+		Name: "resilience4j-time", Library: "Resilience4j 2.4.0", Recorded: true,
+		Defaults: func() policies.BreakerMaker { return Resilience4jTimeDefaults() },
+		Set:      func(c Common) policies.BreakerMaker { return resilience4j(Resilience4jTimeDefaults(), c, c.seconds()) },
+		Differs:  "buckets of one second of the wall clock: the window is up to a second shorter than it says",
+	},
+	{
+		Name: "resilience4j-lockfree", Library: "Resilience4j 2.4.0", Recorded: true,
+		Defaults: func() policies.BreakerMaker { return Resilience4jLockFreeDefaults() },
+		Set: func(c Common) policies.BreakerMaker {
+			return resilience4j(Resilience4jLockFreeDefaults(), c, c.seconds())
+		},
+		Differs: "buckets of one second since the breaker closed",
+	},
+	{
+		Name: "hystrix-1.4", Library: "Hystrix 1.4.26", Recorded: true,
+		Defaults: func() policies.BreakerMaker { return Hystrix14Defaults() },
+		Set:      func(c Common) policies.BreakerMaker { return hystrixAs(Hystrix14Defaults(), c) },
+		Differs:  hystrixDiffers,
+	},
+	{
+		Name: "hystrix-1.5.13", Library: "Hystrix 1.5.13", Recorded: true,
+		Defaults: func() policies.BreakerMaker { return Hystrix1513Defaults() },
+		Set:      func(c Common) policies.BreakerMaker { return hystrixAs(Hystrix1513Defaults(), c) },
+		Differs:  hystrixDiffers,
+	},
+	{
+		Name: "hystrix-1.5.18", Library: "Hystrix 1.5.18", Recorded: true,
+		Defaults: func() policies.BreakerMaker { return Hystrix1518Defaults() },
+		Set:      func(c Common) policies.BreakerMaker { return hystrixAs(Hystrix1518Defaults(), c) },
+		Differs:  hystrixDiffers,
+	},
+	{
+		Name: "gobreaker", Library: "sony/gobreaker 2.4.0", Recorded: true,
+		Defaults: func() policies.BreakerMaker { return GobreakerDefaults() },
+		Set: func(c Common) policies.BreakerMaker {
+			return GobreakerConfig{
+				MaxRequests: c.Probes, Interval: c.Window, BucketPeriod: time.Second, Timeout: c.OpenFor,
+				ReadyToTrip: fmt.Sprintf("requests >= %d && total_failures/requests >= %v", c.MinCalls, c.FailureRate),
+			}
+		},
+		Differs: "asks only at a failure, and calls under way are in the denominator",
+	},
+	{
+		Name: "failsafe-count", Library: "failsafe-go 0.9.8", Recorded: true,
+		Defaults: func() policies.BreakerMaker { return FailsafeBreakerDefaults() },
+		Set: func(c Common) policies.BreakerMaker {
+			return FailsafeBreakerConfig{
+				FailureThreshold: share(c.FailureRate, c.Calls), FailureThresholdingCapacity: c.Calls,
+				FailureExecutionThreshold: c.MinCalls, SuccessThreshold: c.Probes, Delay: c.OpenFor,
+			}
+		},
+		Differs: "a number of failures instead of a rate",
+	},
+	{
+		Name: "failsafe-time", Library: "failsafe-go 0.9.8", Recorded: true,
+		Defaults: func() policies.BreakerMaker {
+			c := FailsafeBreakerDefaults()
+			c.FailureThresholdingPeriod = 10 * time.Second
+			return c
+		},
+		Set: func(c Common) policies.BreakerMaker {
+			return FailsafeBreakerConfig{
+				FailureThreshold: 1, FailureRateThreshold: c.FailureRate, FailureExecutionThreshold: c.MinCalls, FailureThresholdingPeriod: c.Window,
+				SuccessThreshold: c.Probes, Delay: c.OpenFor,
+			}
+		},
+		Differs: "rates are rounded to whole percent",
+	},
+	{
+		Name: "polly", Library: "Polly 8",
+		Defaults: func() policies.BreakerMaker { return PollyDefaults() },
+		Set: func(c Common) policies.BreakerMaker {
+			return PollyConfig{
+				FailureRatio: c.FailureRate, MinimumThroughput: max(c.MinCalls, 2), SamplingDuration: c.Window, BreakDuration: c.OpenFor,
+			}
+		},
+		Differs: "always one probe",
+	},
+	{
+		Name: "sentinel-error-ratio", Library: "Sentinel Go 1.0.4", Recorded: true,
+		Defaults: func() policies.BreakerMaker { return SentinelExample() },
+		Set: func(c Common) policies.BreakerMaker {
+			return SentinelConfig{
+				Strategy: SentinelErrorRatio, Threshold: c.FailureRate, MinRequestAmount: c.MinCalls,
+				StatInterval: c.Window, BucketCount: c.seconds(), RetryTimeout: c.OpenFor, ProbeNum: c.Probes,
+			}
+		},
+		Differs: "every call passes in half-open, until one fails or enough succeeded",
+	},
+	{
+		Name: "sentinel-error-count", Library: "Sentinel Go 1.0.4", Recorded: true,
+		Defaults: func() policies.BreakerMaker {
+			c := SentinelExample()
+			c.Strategy, c.Threshold = SentinelErrorCount, 50
+			return c
+		},
+		Differs: "a number of errors in the window, whatever the rate",
+	},
+	{
+		Name: "envoy-outlier", Library: "Envoy outlier detection",
+		Defaults: func() policies.BreakerMaker { return EnvoyOutlierDefaults() },
+		Differs:  "5 failures in a row eject one host of ten; it comes back after a time, without probes",
+	},
+	{
+		Name: "google-sre", Library: "Google SRE book", Throttle: true,
+		Defaults: func() policies.BreakerMaker { return GoogleSREDefaults() },
+		Differs:  differsThrottle,
+	},
+	{
+		Name: "kratos-sre", Library: "go-kratos/aegis 0.2.0", Recorded: true, Throttle: true,
+		Defaults: func() policies.BreakerMaker { return AegisDefaults() },
+		Differs:  differsThrottle,
+	},
+	{
+		Name: "failsafe-sre", Library: "failsafe-go 0.9.8", Recorded: true, Throttle: true,
+		Defaults: func() policies.BreakerMaker { return FailsafeThrottlerDefaults() },
+		Differs:  differsThrottle,
+	},
+}
+
+const (
+	hystrixDiffers  = "always one probe; percentages are cut to whole numbers; the figures are up to half a second old"
+	differsThrottle = "refuses a share of the calls at random"
+)
+
+func (c Common) seconds() int { return int(c.Window / time.Second) }
+
+// share is the least number of n calls that is at least that share.
+func share(rate float64, n int) int { return max(int(math.Ceil(rate*float64(n)-1e-9)), 1) }
+
+func resilience4j(d Resilience4jConfig, c Common, size int) Resilience4jConfig {
+	d.SlidingWindowSize, d.MinimumNumberOfCalls = size, c.MinCalls
+	d.FailureRateThreshold = float32(c.FailureRate * 100)
+	d.WaitInOpenState.InitialInterval = c.OpenFor
+	d.PermittedCallsInHalfOpen = c.Probes
+	return d
+}
+
+func hystrixAs(d HystrixConfig, c Common) HystrixConfig {
+	if d.Buckets > 0 {
+		d.Buckets = c.seconds()
+	}
+	d.Window, d.VolumeThreshold, d.SleepWindow = c.Window, c.MinCalls, c.OpenFor
+	d.ErrorThreshold = int(math.Round(c.FailureRate * 100))
+	return d
+}
