@@ -54,7 +54,7 @@ func TestEnvoyOutlierDefaults(t *testing.T) {
 		EnforcingConsecutive5xx: 100, EnforcingSuccessRate: 100,
 	})
 	d := newDrill(t, EnvoyOutlierDefaults())
-	d.at(3 * sec).run("----+----i-")
+	d.at(3 * sec).run("----+----ic-")
 	d.want(policies.Open)
 	d.at(40*sec - 1).refused() // 33 s, and the end of an interval
 	d.at(40 * sec).allow()

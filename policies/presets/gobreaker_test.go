@@ -143,6 +143,17 @@ func TestGobreakerHalfOpen(t *testing.T) {
 	same(t, "reopenings", d.b.Stats().Reopenings, 1)
 }
 
+// Excluded and cancelled calls count as exclusions, and end no run.
+func TestGobreakerExclusions(t *testing.T) {
+	d := newDrill(t, GobreakerConfig{Interval: 2 * time.Second, BucketPeriod: time.Second})
+	b := d.b.(*Gobreaker)
+	d.run("-ic-")
+	same(t, "counts", b.Counts(), GobreakerCounts{Requests: 4, TotalFailures: 2, TotalExclusions: 2, ConsecutiveFailures: 2})
+	d.at(time.Second).run("+")
+	d.at(2 * time.Second).want(policies.Closed)
+	same(t, "counts without them", b.Counts(), GobreakerCounts{Requests: 1, TotalSuccesses: 1, ConsecutiveSuccesses: 1})
+}
+
 func TestGobreakerAllocations(t *testing.T) {
 	noAllocations(t, GobreakerConfig{Interval: time.Second, Timeout: time.Second})
 	noAllocations(t, GobreakerConfig{Interval: time.Second, BucketPeriod: 100 * time.Millisecond, Timeout: time.Second})

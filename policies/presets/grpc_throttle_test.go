@@ -92,6 +92,7 @@ func TestGRPCRetry(t *testing.T) {
 		a.Number, a.Backoffs = a.Number+1, d.Backoffs
 		same(t, "send", r.Send(), true)
 	}
+	same(t, "allocations", testing.AllocsPerRun(100, func() { r.Decide(a) }), 0)
 	same(t, "longest push-back", grpcPushback([]string{"9223372036854775807"}), math.MaxInt64)
 }
 

@@ -136,8 +136,11 @@ func TestPollyUnhandled(t *testing.T) {
 	d, b := pollyDrill(t)
 	d.run("ic")
 	d.wantHealth(b, 0, 2)
+	late := d.allow()
 	d.run("--")
 	d.want(policies.Open)
+	d.end(late, 'c')
+	d.wantHealth(b, 2, 5)
 	d.at(5 * time.Second).run("c")
 	d.want(policies.Closed)
 }

@@ -1,6 +1,7 @@
 package presets
 
 import (
+	"math"
 	"time"
 
 	"github.com/stormglass/stormglass/policies"
@@ -35,7 +36,7 @@ type SentinelConfig struct {
 	Threshold        float64       // a ratio, 0 to 1, or a number of errors, 0 or more; reached is too many
 	MinRequestAmount int           // calls in the window before it is looked at, 0 or more
 	StatInterval     time.Duration // length of the window, at least 1 ms
-	BucketCount      int           // parts of it, at least 1, that divide it in ms
+	BucketCount      int           // parts of it, at least 1; a number that does not divide its ms means 1, as in the library
 	RetryTimeout     time.Duration // time open, at least 0
 	ProbeNum         int           // good probes that close; 0 is a single probe
 	MaxAllowedRT     time.Duration // with SentinelSlowRatio: a longer call is slow
@@ -56,9 +57,6 @@ func (c SentinelConfig) Validate() error {
 	f.duration("retry timeout", c.RetryTimeout, 0)
 	f.count("probes", c.ProbeNum, 0)
 	f.duration("maximum allowed response time", c.MaxAllowedRT, 0)
-	if f.err == nil && c.StatInterval.Milliseconds()%int64(c.BucketCount) != 0 {
-		f.fail("bucket count %d, want a divisor of the %d ms of the interval", c.BucketCount, c.StatInterval.Milliseconds())
-	}
 	return f.err
 }
 
@@ -82,12 +80,19 @@ func NewSentinel(c SentinelConfig, h policies.Host) (*Sentinel, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if c.Strategy == SentinelErrorCount {
+		c.Threshold = math.Trunc(c.Threshold) // as the library does
+	}
+	if c.StatInterval.Milliseconds()%int64(c.BucketCount) != 0 {
+		c.BucketCount = 1
+	}
 	b := &Sentinel{window: newLeapArray(c.StatInterval.Milliseconds(), c.BucketCount)}
 	counting := sentinelStage{c: c, window: &b.window}
+	open := &sentinelOpen{sentinelStage: counting}
 	b.init(h, c.StatInterval.Truncate(time.Millisecond), stages{
 		policies.Closed:   &sentinelClosed{counting},
-		policies.Open:     &sentinelOpen{sentinelStage: counting},
-		policies.HalfOpen: &sentinelHalfOpen{sentinelStage: counting},
+		policies.Open:     open,
+		policies.HalfOpen: &sentinelHalfOpen{sentinelStage: counting, open: open},
 	})
 	return b, nil
 }
@@ -140,9 +145,14 @@ func (s *sentinelClosed) record(now int64, r result) verdict {
 type sentinelOpen struct {
 	sentinelStage
 	until int64 // in ms
+	again bool  // the first probe was given back: the time is over still
 }
 
 func (s *sentinelOpen) enter(now int64) {
+	if s.again {
+		s.again = false
+		return
+	}
 	s.until = now/int64(time.Millisecond) + s.c.RetryTimeout.Milliseconds()
 }
 
@@ -162,16 +172,29 @@ func (s *sentinelOpen) record(now int64, r result) verdict {
 
 type sentinelHalfOpen struct {
 	sentinelStage
+	open  *sentinelOpen
 	asked bool
 	good  int
 }
 
-func (s *sentinelHalfOpen) enter(int64) { s.asked, s.good = false, 0 }
+func (s *sentinelHalfOpen) enter(int64) { s.asked = false }
 
+// ask gives the first probe the number 1.
 func (s *sentinelHalfOpen) ask(int64) (uint64, bool, verdict) {
-	ok := !s.asked || s.c.ProbeNum > 0
-	s.asked = true
-	return 0, ok, stay
+	if !s.asked {
+		s.asked = true
+		return 1, true, stay
+	}
+	return 0, s.c.ProbeNum > 0, stay
+}
+
+// cancel of the first probe takes the half-open state back.
+func (s *sentinelHalfOpen) cancel(_ int64, number uint64) verdict {
+	if number == 0 {
+		return stay
+	}
+	s.open.again = true
+	return toOpen
 }
 
 func (s *sentinelHalfOpen) record(now int64, r result) verdict {
@@ -179,11 +202,13 @@ func (s *sentinelHalfOpen) record(now int64, r result) verdict {
 		return stay
 	}
 	if s.count(now, r) {
+		s.good = 0
 		return toOpen
 	}
 	if s.good++; s.good < s.c.ProbeNum {
 		return stay
 	}
+	s.good = 0
 	s.window.clear(now / int64(time.Millisecond))
 	return toClosed
 }

@@ -25,7 +25,6 @@ func TestSentinelBadConfigs(t *testing.T) {
 		"threshold":                     func(c *SentinelConfig) { c.Threshold = 1.1 },
 		"minimum request amount":        func(c *SentinelConfig) { c.MinRequestAmount = -1 },
 		"statistics interval":           func(c *SentinelConfig) { c.StatInterval = time.Microsecond },
-		"bucket count":                  func(c *SentinelConfig) { c.BucketCount = 3 },
 		"retry timeout":                 func(c *SentinelConfig) { c.RetryTimeout = -1 },
 		"probes":                        func(c *SentinelConfig) { c.ProbeNum = -1 },
 		"maximum allowed response time": func(c *SentinelConfig) { c.MaxAllowedRT = -1 },
@@ -137,4 +136,21 @@ func TestSentinelProbes(t *testing.T) {
 func TestSentinelAllocations(t *testing.T) {
 	noAllocations(t, sentinelRule(nil))
 	noAllocations(t, sentinelRule(func(c *SentinelConfig) { c.ProbeNum = 3 }))
+}
+
+// The first probe takes the half-open state back when it is given back.
+func TestSentinelCancel(t *testing.T) {
+	d := newDrill(t, sentinelRule(nil))
+	d.run("----")
+	d.at(time.Second).run("c")
+	d.want(policies.Open)
+	d.run("+")
+	d.want(policies.Closed)
+}
+
+// A number of errors is cut to a whole one.
+func TestSentinelBrokenCount(t *testing.T) {
+	d := newDrill(t, sentinelRule(func(c *SentinelConfig) { c.Strategy, c.Threshold = SentinelErrorCount, 4.9 }))
+	d.run("----")
+	d.want(policies.Open)
 }
