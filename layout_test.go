@@ -23,7 +23,7 @@ var layers = map[string]struct {
 	"policies":                    {nil, "a policy also runs in production, where there is no simulator"},
 	"policies/presets":            {[]string{"policies"}, "what a library does is a policy like any other"},
 	"policies/conformance":        {[]string{"policies", "policies/presets"}, "recordings are held against the policies alone, without a simulator"},
-	"policies/conformance/report": {[]string{"policies/conformance"}, "a command that prints what the package finds"},
+	"policies/conformance/report": {[]string{"policies/conformance", "policies/presets"}, "a command that prints what the package finds"},
 	"policies/conformance/mutate": {nil, "a command that runs the test of the package"},
 	"table":                       {nil, "tables know neither simulation nor drawing"},
 	"theory":                      {nil, "closed forms must not share code with what they check"},

@@ -1,8 +1,6 @@
 package presets
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/stormglass/stormglass/policies"
@@ -10,13 +8,19 @@ import (
 
 // A BreakerPreset is a breaker or throttle by name.
 type BreakerPreset struct {
-	Name     string // such as "resilience4j-time"
-	Library  string // the library and its version, or "" for an exact window of no library
-	Recorded bool   // held against recordings of the library, not only read
-	Throttle bool   // it refuses at random, and is never open
+	Name    string // such as "resilience4j-time"
+	Library string // empty if it is not from a library
+	Version string // version or commit
+	Source  string // repository and file
+	Doc     string // its defaults in a line
 
-	// Defaults returns the library's own defaults, or where it has none what
-	// its documentation shows.
+	// Recorded says that recordings of the library are replayed against it. The
+	// others follow a source that was read.
+	Recorded bool
+	Throttle bool // it refuses at random, and is never open
+
+	// Defaults returns the library's own defaults, or where it has none an
+	// example.
 	Defaults func() policies.BreakerMaker
 	// Set returns the configuration that comes nearest to common settings, and
 	// Differs says in words where it cannot be the same; nil if it has no such
@@ -55,23 +59,14 @@ func (c Common) Validate() error {
 func Breakers() []BreakerPreset { return breakerPresets }
 
 // BreakerNames returns their names.
-func BreakerNames() []string {
-	var names []string
-	for _, p := range breakerPresets {
-		names = append(names, p.Name)
-	}
-	return names
-}
+func BreakerNames() []string { return namesOf(breakerPresets, BreakerPreset.name) }
 
 // FindBreaker returns the preset of that name, or an error that lists all.
 func FindBreaker(name string) (BreakerPreset, error) {
-	for _, p := range breakerPresets {
-		if p.Name == name {
-			return p, nil
-		}
-	}
-	return BreakerPreset{}, fmt.Errorf("presets: breaker %q, want one of %s", name, strings.Join(BreakerNames(), ", "))
+	return find("breaker", name, breakerPresets, BreakerPreset.name)
 }
+
+func (p BreakerPreset) name() string { return p.Name }
 
 // exactDefaults are those of a breaker of no library.
 var exactDefaults = Common{

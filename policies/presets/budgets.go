@@ -1,12 +1,6 @@
 package presets
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/stormglass/stormglass/policies"
-)
+import "github.com/stormglass/stormglass/policies"
 
 // A BudgetPreset is a retry budget under its real name, with its defaults.
 type BudgetPreset struct {
@@ -101,20 +95,11 @@ func Budgets() []BudgetPreset {
 }
 
 // BudgetNames returns their names.
-func BudgetNames() []string {
-	var names []string
-	for _, p := range Budgets() {
-		names = append(names, p.Name)
-	}
-	return names
+func BudgetNames() []string { return namesOf(Budgets(), BudgetPreset.name) }
+
+// FindBudget returns the preset of that name, or an error that lists all.
+func FindBudget(name string) (BudgetPreset, error) {
+	return find("budget", name, Budgets(), BudgetPreset.name)
 }
 
-// LookupBudget returns the budget of a name. The error of an unknown name
-// lists the known ones.
-func LookupBudget(name string) (BudgetPreset, error) {
-	all := Budgets()
-	if i := slices.IndexFunc(all, func(p BudgetPreset) bool { return p.Name == name }); i >= 0 {
-		return all[i], nil
-	}
-	return BudgetPreset{}, fmt.Errorf("presets: budget %q, want one of %s", name, strings.Join(BudgetNames(), ", "))
-}
+func (p BudgetPreset) name() string { return p.Name }

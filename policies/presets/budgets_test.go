@@ -44,13 +44,13 @@ func TestBudgetNames(t *testing.T) {
 	same(t, "names", strings.Join(BudgetNames(), " "), "finagle linkerd tower envoy-max-retries envoy-retry-budget istio "+
 		"grpc-throttle aws-standard aws-standard-legacy failsafe token-bucket counter-ratio")
 	for _, p := range Budgets() {
-		found, err := LookupBudget(p.Name)
+		found, err := FindBudget(p.Name)
 		same(t, p.Name, found, p)
 		if err != nil || p.Source == "" || p.Doc == "" || (p.Library == "") != (p.Version == "") {
 			t.Errorf("%+v: error %v, want a source and a sentence", p, err)
 		}
 	}
-	if _, err := LookupBudget("polly"); err == nil || !strings.Contains(err.Error(), "finagle, linkerd") {
+	if _, err := FindBudget("polly"); err == nil || !strings.Contains(err.Error(), "finagle, linkerd") {
 		t.Errorf("error %v, want one with the known names", err)
 	}
 }
@@ -104,7 +104,7 @@ func TestBudgetsAtFirst(t *testing.T) {
 		"token-bucket":        4,
 		"counter-ratio":       40 * 19, // below 100 requests
 	} {
-		p, err := LookupBudget(name)
+		p, err := FindBudget(name)
 		if err != nil {
 			t.Fatal(err)
 		}

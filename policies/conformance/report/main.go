@@ -1,11 +1,13 @@
-// Command report replays the recordings of real libraries and writes the table
-// docs/CONFORMANCE.md. Run it from the top of the project.
+// Command report writes docs/CONFORMANCE.md, what the recordings of real
+// libraries say of the presets, and docs/PRESETS.md, the list of the presets.
+// Run it from the top of the project.
 package main
 
 import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -14,7 +16,7 @@ import (
 
 func main() {
 	folder := flag.String("golden", conformance.DefaultFolder, "folder with the recordings")
-	out := flag.String("o", filepath.Join("docs", "CONFORMANCE.md"), "file to write, - for the terminal")
+	out := flag.String("out", "docs", "folder to write to, - for the comparison alone on the terminal")
 	flag.Parse()
 	if err := run(*folder, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "report:", err)
@@ -23,17 +25,33 @@ func main() {
 }
 
 func run(folder, out string) error {
-	var text bytes.Buffer
-	if err := conformance.WriteMarkdown(&text, folder); err != nil {
-		return err
-	}
 	if out == "-" {
-		_, err := os.Stdout.Write(text.Bytes())
-		return err
+		return conformance.WriteMarkdown(os.Stdout, folder)
 	}
-	temporary := out + ".tmp"
-	if err := os.WriteFile(temporary, text.Bytes(), 0o644); err != nil {
-		return err
+	for _, d := range documents(folder) {
+		var text bytes.Buffer
+		if err := d.write(&text); err != nil {
+			return err
+		}
+		path := filepath.Join(out, d.name)
+		if err := os.WriteFile(path+".tmp", text.Bytes(), 0o644); err != nil {
+			return err
+		}
+		if err := os.Rename(path+".tmp", path); err != nil {
+			return err
+		}
 	}
-	return os.Rename(temporary, out)
+	return nil
+}
+
+type document struct {
+	name  string
+	write func(io.Writer) error
+}
+
+func documents(folder string) []document {
+	return []document{
+		{"CONFORMANCE.md", func(w io.Writer) error { return conformance.WriteMarkdown(w, folder) }},
+		{"PRESETS.md", writeCatalogue},
+	}
 }

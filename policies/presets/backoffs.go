@@ -77,6 +77,16 @@ func Backoffs() []BackoffPreset {
 	}
 }
 
+// BackoffNames returns their names.
+func BackoffNames() []string { return namesOf(Backoffs(), BackoffPreset.name) }
+
+// FindBackoff returns the preset of that name, or an error that lists all.
+func FindBackoff(name string) (BackoffPreset, error) {
+	return find("back-off", name, Backoffs(), BackoffPreset.name)
+}
+
+func (p BackoffPreset) name() string { return p.Name }
+
 // general describes a back-off of no library.
 func general(name, doc string, kind policies.BackoffKind, jitter float64) BackoffPreset {
 	c := policies.BackoffConfig{Kind: kind, Base: 100 * time.Millisecond, Multiplier: 2, Cap: 20 * time.Second, Jitter: jitter}
