@@ -151,6 +151,18 @@ var breakerPresets = []BreakerPreset{
 		Differs: "a number of errors in the window, whatever the rate",
 	},
 	{
+		Name: "sentinel-slow", Library: "Sentinel Go", Version: "f7a7f957",
+		Source:   "core/circuitbreaker/circuit_breaker.go",
+		Doc:      "half of at least 10 calls in 5 s took more than 1 s; 3 s open, 1 probe (an example: there are no defaults)",
+		Recorded: true,
+		Defaults: func() policies.BreakerMaker {
+			c := SentinelExample()
+			c.Strategy, c.MaxAllowedRT = SentinelSlowRatio, time.Second
+			return c
+		},
+		Differs: "looks at durations alone: failures do not matter",
+	},
+	{
 		Name: "envoy-outlier", Library: "Envoy", Version: "195df830, 00c7146d",
 		Source:   "source/common/upstream/outlier_detection_impl.cc",
 		Doc:      "5 errors in a row eject one host of ten for 30 s, the next time for 60 s",
