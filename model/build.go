@@ -241,7 +241,12 @@ func (b *builder) layer(c *Layer, name string, instances int) (l layer, err erro
 			return l, nil
 		}
 		config := *c.Retry.Budget
-		config.Share.Unshared, config.Window.Unshared = true, true
+		switch config.Kind {
+		case policies.BudgetShare:
+			config.Share.Unshared = true
+		case policies.BudgetWindow:
+			config.Window.Unshared = true
+		}
 		budgets, err := each(b, &l, "budget", c.Retry.Share, instances, func() (policies.Budget, error) {
 			return policies.NewBudgetClock(config, e.Clock())
 		})

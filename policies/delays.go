@@ -22,6 +22,21 @@ type MemoryDelays interface {
 	DelayFrom(attempts int, memory, u float64) (delay time.Duration, next float64)
 }
 
+// A DelaysMaker is the configuration of Delays: plain data that can be checked.
+type DelaysMaker interface {
+	Validate() error
+	NewDelays() (Delays, error)
+}
+
+// NewDelays implements [DelaysMaker].
+func (c BackoffConfig) NewDelays() (Delays, error) {
+	b, err := NewBackoff(c)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
 // A Carry is what a [Retry] remembers of a request from one decision to the
 // next, if its budget or its delays need it. The zero value goes with the first
 // attempt.

@@ -17,8 +17,11 @@ type BackoffPreset struct {
 	// Recorded says that recordings of the library are replayed against it.
 	// The others were read.
 	Recorded bool
-	New      func() (policies.Delays, error)
+	Config   policies.DelaysMaker
 }
+
+// New returns the back-off.
+func (p BackoffPreset) New() (policies.Delays, error) { return p.Config.NewDelays() }
 
 // Backoffs lists the back-offs. Those of no library have a base of 100 ms, a
 // factor of 2 and a cap of 20 s.
@@ -42,38 +45,38 @@ func Backoffs() []BackoffPreset {
 		general("full", "from 0 to 100 ms by 2 up to 20 s", policies.FullJitter, 0),
 		general("equal", "from half of 100 ms by 2 up to 20 s to all of it", policies.EqualJitter, 0),
 		general("decorrelated", "from 100 ms to the triple of the last wait, up to 20 s", policies.DecorrelatedJitter, 0),
-		blog.as("aws-blog-full", "from 0 to 10 ms by 2 up to 2 s", backoffOf(AWSBlogFullJitter())),
-		blog.as("aws-blog-equal", "from half of 10 ms by 2 up to 2 s to all of it", backoffOf(AWSBlogEqualJitter())),
-		blog.as("aws-blog-decorrelated", "from 5 ms to the triple of the last wait, up to 2 s", backoffOf(AWSBlogDecorrelatedJitter())),
-		aws.as("aws-standard", "from 0 to 50 ms by 2 up to 20 s", AWSBackoffDefaults().NewDelays),
-		aws.as("aws-standard-throttled", "from 0 to 1 s by 2 up to 20 s, after an error that tells of throttling", AWSThrottledBackoffDefaults().NewDelays),
-		aws.version("1.30.5").as("aws-standard-legacy", "from 0 to 2 s by 2, then exactly 20 s", AWSLegacyBackoffDefaults().NewDelays),
+		blog.as("aws-blog-full", "from 0 to 10 ms by 2 up to 2 s", AWSBlogFullJitter()),
+		blog.as("aws-blog-equal", "from half of 10 ms by 2 up to 2 s to all of it", AWSBlogEqualJitter()),
+		blog.as("aws-blog-decorrelated", "from 5 ms to the triple of the last wait, up to 2 s", AWSBlogDecorrelatedJitter()),
+		aws.as("aws-standard", "from 0 to 50 ms by 2 up to 20 s", AWSBackoffDefaults()),
+		aws.as("aws-standard-throttled", "from 0 to 1 s by 2 up to 20 s, after an error that tells of throttling", AWSThrottledBackoffDefaults()),
+		aws.version("1.30.5").as("aws-standard-legacy", "from 0 to 2 s by 2, then exactly 20 s", AWSLegacyBackoffDefaults()),
 		BackoffPreset{Library: "cenkalti/backoff", Version: "5.0.3", Source: "exponential.go", Recorded: true}.
-			as("cenkalti", "500 ms by 1.5 up to 60 s, then ± 50 %", CenkaltiDefaults().NewDelays),
-		envoy.as("envoy", "from 0 to 25 ms by 2 up to 250 ms, less 1 ms", EnvoyBackoffDefaults().NewDelays),
+			as("cenkalti", "500 ms by 1.5 up to 60 s, then ± 50 %", CenkaltiDefaults()),
+		envoy.as("envoy", "from 0 to 25 ms by 2 up to 250 ms, less 1 ms", EnvoyBackoffDefaults()),
 		envoy.version("040783c8").from("docs/root/configuration/http/http_filters/router_filter.rst").
-			as("envoy-docs", "from 0 to 25 ms * (2^n-1) up to 250 ms, less 1 ms", EnvoyDocumentedBackoffDefaults().NewDelays),
+			as("envoy-docs", "from 0 to 25 ms * (2^n-1) up to 250 ms, less 1 ms", EnvoyDocumentedBackoffDefaults()),
 		BackoffPreset{Library: "Istio", Version: "86c9f01f", Source: "pilot/pkg/networking/core/route/retry/retry.go"}.
-			as("istio", "that of Envoy", EnvoyBackoffDefaults().NewDelays),
-		finagle.as("finagle", "5 s, then from half of 10 s by 2 to all of it, up to 300 s: that of failure accrual", FinagleBackoffDefaults().NewDelays),
-		grpc.recorded("stream.go").as("grpc", "100 ms by 2 up to 1 s, then ± 20 %: proposal A6's example", GRPCBackoffExample().NewDelays),
-		grpc.from("internal/backoff/backoff.go").as("grpc-connect", "1 s, then 1.6 s by 1.6 up to 120 s, ± 20 %", GRPCConnectBackoffDefaults().NewDelays),
-		linkerd.as("linkerd", "25 ms by 2 and up to as much on top, up to 250 ms", LinkerdBackoffDefaults().NewDelays),
-		linkerd.as("linkerd-accrual", "1 s by 2 and up to half on top, up to 60 s: that of the breaker", LinkerdAccrualBackoffDefaults().NewDelays),
-		polly.as("polly", "2 s", PollyBackoffDefaults().NewDelays),
-		polly.as("polly-linear", "2 s times n ± 25 %", PollyBackoffConfig{BackoffType: PollyLinear, UseJitter: true, Delay: 2 * time.Second}.NewDelays),
-		polly.as("polly-exponential", "2 s by 2", PollyBackoffConfig{BackoffType: PollyExponential, Delay: 2 * time.Second}.NewDelays),
-		polly.as("polly-v2", "decorrelated jitter version 2 about 2 s by 2", PollyBackoffConfig{BackoffType: PollyExponential, UseJitter: true, Delay: 2 * time.Second}.NewDelays),
-		r4j.as("resilience4j", "500 ms by 1.5", Resilience4jBackoffDefaults().NewDelays),
-		r4j.as("resilience4j-fixed", "500 ms", Resilience4jRetryDefaults().Wait.NewDelays),
-		r4j.as("resilience4j-random", "500 ms by 1.5, ± 50 %", Resilience4jRandomBackoffDefaults().NewDelays),
-		retryable.as("retryablehttp", "1 s by 2 up to 30 s", RetryableHTTPDefaults().NewDelays),
-		retryable.as("retryablehttp-linear", "from 800 ms to 1200 ms, times n", RetryableHTTPLinearExample().NewDelays),
-		spring.as("spring", "100 ms by 2 up to 30 s", SpringBackoffDefaults().NewDelays),
-		spring.from("ExponentialRandomBackOffPolicy.java").as("spring-random", "the same and up to as much on top, up to 30 s", SpringRandomBackoffDefaults().NewDelays),
-		k8s.from("util/workqueue/default_rate_limiters.go").as("workqueue", "5 ms by 2 up to 1000 s", WorkqueueDefaults().NewDelays),
-		k8s.from("util/flowcontrol/backoff.go").as("flowcontrol", "10 s by 2 up to 300 s: that of the kubelet", FlowcontrolExample().NewDelays),
-		k8s.from("apimachinery pkg/util/wait/backoff.go").as("wait-backoff", "10 ms by 5, 4 times, and up to 10 % on top", WaitBackoffDefaults().NewDelays),
+			as("istio", "that of Envoy", EnvoyBackoffDefaults()),
+		finagle.as("finagle", "5 s, then from half of 10 s by 2 to all of it, up to 300 s: that of failure accrual", FinagleBackoffDefaults()),
+		grpc.recorded("stream.go").as("grpc", "100 ms by 2 up to 1 s, then ± 20 %: proposal A6's example", GRPCBackoffExample()),
+		grpc.from("internal/backoff/backoff.go").as("grpc-connect", "1 s, then 1.6 s by 1.6 up to 120 s, ± 20 %", GRPCConnectBackoffDefaults()),
+		linkerd.as("linkerd", "25 ms by 2 and up to as much on top, up to 250 ms", LinkerdBackoffDefaults()),
+		linkerd.as("linkerd-accrual", "1 s by 2 and up to half on top, up to 60 s: that of the breaker", LinkerdAccrualBackoffDefaults()),
+		polly.as("polly", "2 s", PollyBackoffDefaults()),
+		polly.as("polly-linear", "2 s times n ± 25 %", PollyBackoffConfig{BackoffType: PollyLinear, UseJitter: true, Delay: 2 * time.Second}),
+		polly.as("polly-exponential", "2 s by 2", PollyBackoffConfig{BackoffType: PollyExponential, Delay: 2 * time.Second}),
+		polly.as("polly-v2", "decorrelated jitter version 2 about 2 s by 2", PollyBackoffConfig{BackoffType: PollyExponential, UseJitter: true, Delay: 2 * time.Second}),
+		r4j.as("resilience4j", "500 ms by 1.5", Resilience4jBackoffDefaults()),
+		r4j.as("resilience4j-fixed", "500 ms", Resilience4jRetryDefaults().Wait),
+		r4j.as("resilience4j-random", "500 ms by 1.5, ± 50 %", Resilience4jRandomBackoffDefaults()),
+		retryable.as("retryablehttp", "1 s by 2 up to 30 s", RetryableHTTPDefaults()),
+		retryable.as("retryablehttp-linear", "from 800 ms to 1200 ms, times n", RetryableHTTPLinearExample()),
+		spring.as("spring", "100 ms by 2 up to 30 s", SpringBackoffDefaults()),
+		spring.from("ExponentialRandomBackOffPolicy.java").as("spring-random", "the same and up to as much on top, up to 30 s", SpringRandomBackoffDefaults()),
+		k8s.from("util/workqueue/default_rate_limiters.go").as("workqueue", "5 ms by 2 up to 1000 s", WorkqueueDefaults()),
+		k8s.from("util/flowcontrol/backoff.go").as("flowcontrol", "10 s by 2 up to 300 s: that of the kubelet", FlowcontrolExample()),
+		k8s.from("apimachinery pkg/util/wait/backoff.go").as("wait-backoff", "10 ms by 5, 4 times, and up to 10 % on top", WaitBackoffDefaults()),
 	}
 }
 
@@ -90,15 +93,11 @@ func (p BackoffPreset) name() string { return p.Name }
 // general describes a back-off of no library.
 func general(name, doc string, kind policies.BackoffKind, jitter float64) BackoffPreset {
 	c := policies.BackoffConfig{Kind: kind, Base: 100 * time.Millisecond, Multiplier: 2, Cap: 20 * time.Second, Jitter: jitter}
-	return BackoffPreset{Name: name, Doc: doc, New: backoffOf(c)}
+	return BackoffPreset{Name: name, Doc: doc, Config: c}
 }
 
-func backoffOf(c policies.BackoffConfig) func() (policies.Delays, error) {
-	return func() (policies.Delays, error) { return delays(policies.NewBackoff(c)) }
-}
-
-func (p BackoffPreset) as(name, doc string, build func() (policies.Delays, error)) BackoffPreset {
-	p.Name, p.Doc, p.New = name, doc, build
+func (p BackoffPreset) as(name, doc string, c policies.DelaysMaker) BackoffPreset {
+	p.Name, p.Doc, p.Config = name, doc, c
 	return p
 }
 
