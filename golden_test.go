@@ -17,6 +17,10 @@ func TestGoldenSummaries(t *testing.T) {
 		"slow-calls":      {"-reps", "3"},
 		"window-grid":     {"-hours", "0.2", "-reps", "2", "-set", "window=count-20,time-10s,buckets-10s"},
 
+		"breaker-presets": {"-reps", "2", "-hours", "0.5", "-set", "healthy_s=20", "-set", "warmup_s=20", "-set", "observe_s=20"},
+		"late-answers":    {"-reps", "2", "-set", "observe_s=20"},
+		"budget-presets":  {"-reps", "1", "-set", "outage_at_s=10", "-set", "outage_s=20", "-set", "length_s=40", "-set", "every_s=10"},
+
 		"amplification":          {"-reps", "2", "-set", "failure_ratio=0.2,1", "-set", "policy=none,budget-10,budget-10-float,retry-3"},
 		"amplification-timeline": {"-reps", "1", "-set", "trouble=limit,queue"},
 		"amplification-layers":   {"-set", "layers=3", "-set", "policy=retry-3,budget-10,budget-10-float"},

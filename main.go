@@ -17,7 +17,7 @@ import (
 )
 
 // version is the release that settings files name.
-const version = "0.2.0"
+const version = "0.3.0"
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // a reader that has gone must not cost the files

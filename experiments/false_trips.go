@@ -295,7 +295,7 @@ func newWatchGroup(cells []Cell, from, to sim.Time) (*watchGroup, error) {
 			g.observe[i], err = newTripWatch(rule, from, to)
 			w = g.observe[i]
 		} else {
-			g.breaker[i], err = newBreakerWatch(rule, seconds(c.Float("open_s")), int(c.Float("probes")), from, to)
+			g.breaker[i], err = newBreakerWatch(liveBreaker(rule, seconds(c.Float("open_s")), int(c.Float("probes"))), nil, from, to)
 			w = g.breaker[i]
 		}
 		if err != nil {
