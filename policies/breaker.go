@@ -88,8 +88,8 @@ func NewBreaker(cfg BreakerConfig, clock Clock) (*Breaker, error) {
 }
 
 // A Permit stands for a call that was allowed. It remembers the state that
-// allowed it, so an answer that comes too late cannot move a newer state. The
-// zero Permit, which goes with a refusal, is worth nothing: to hand it back
+// allowed it, so an answer that comes too late cannot move a newer state of a
+// [Breaker]. The zero Permit, which goes with a refusal, is worth nothing: to hand it back
 // does nothing.
 type Permit struct {
 	epoch *epoch

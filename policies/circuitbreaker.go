@@ -8,6 +8,9 @@ import "time"
 //
 // Ask Allow before each call, and hand the permit back to Record or Cancel
 // exactly once. All of them are safe for concurrent use.
+//
+// What follows from an answer that comes after the state has changed is a rule
+// of the breaker: [Breaker] drops it, some libraries count it in the new state.
 type CircuitBreaker interface {
 	// Allow reports whether a call may start now.
 	Allow() (Permit, bool)

@@ -39,6 +39,7 @@ type Change struct {
 	At       time.Time
 	// Counts are the figures that led to the change: those of the window when
 	// a closed breaker opens, those of the probes when a half-open one opens
-	// or closes, and zero when an open one starts probing.
+	// or closes, and zero when an open one starts probing. The breakers of
+	// package presets leave them zero.
 	Counts Counts
 }

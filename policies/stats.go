@@ -3,7 +3,8 @@ package policies
 import "time"
 
 // Stats are totals since the breaker was made. Every permit that came back is
-// in exactly one of Recorded, Ignored, Cancelled and Late.
+// in exactly one of Recorded, Ignored, Cancelled and Late. The breakers of
+// package presets have no Late: what their library drops is in Recorded too.
 type Stats struct {
 	Recorded  uint64 // outcomes that counted
 	Ignored   uint64 // outcomes of class Ignored

@@ -12,8 +12,10 @@ func TestGolden(t *testing.T) {
 	folder := os.Getenv("GOLDEN_DIR")
 	if folder == "" {
 		folder = filepath.Join("testdata", "golden")
-	} else if _, err := os.Stat(folder); err != nil && !filepath.IsAbs(folder) {
-		folder = filepath.Join("..", "..", folder) // as seen from the top of the project
+	} else if top := filepath.Join("..", "..", folder); !filepath.IsAbs(folder) {
+		if _, err := os.Stat(top); err == nil {
+			folder = top // as seen from the top of the project
+		}
 	}
 	manifests, err := Manifests(folder)
 	if err != nil {

@@ -71,7 +71,8 @@ func shortVersion(v string) string {
 }
 
 // WriteMarkdown writes the document docs/CONFORMANCE.md for a folder of
-// recordings.
+// recordings. It returns an error, when all is written, if a recording was not
+// understood or an answer differs.
 func WriteMarkdown(w io.Writer, folder string) error {
 	all, err := Summarize(folder)
 	if err != nil {
@@ -90,8 +91,14 @@ func WriteMarkdown(w io.Writer, folder string) error {
 	}
 	fmt.Fprintf(&b, "| **%s** | | | %s |\n", sum.Library, sum.figures())
 	fmt.Fprintf(&b, tail, filepath.ToSlash(DefaultFolder))
-	_, err = io.WriteString(w, b.String())
-	return err
+	if _, err = io.WriteString(w, b.String()); err != nil {
+		return err
+	}
+	if sum.Different > 0 || sum.Failed > 0 {
+		return fmt.Errorf("conformance: folder %s: %d answers differ, %d recordings were not understood: go test ./policies/... -run Golden names them",
+			folder, sum.Different, sum.Failed)
+	}
+	return nil
 }
 
 // DefaultFolder is where the recordings lie, seen from the top of the project.
@@ -117,7 +124,8 @@ permitted, the state after it, or a figure that the library shows; a row of a re
 
 const tail = `
 ` + "`go run ./policies/conformance/report`" + ` makes this table anew, from %s. ` + "`go test ./policies/... -run Golden`" + ` makes the same
-comparison as a test, one for each recording; with the variable GOLDEN_DIR it takes the recordings from another folder of the same format.
+comparison as a test, one for each recording; with the variable GOLDEN_DIR it takes the recordings from another folder of the same format (add ` + "`-count=1`" + `: Go
+remembers results and does not notice that files outside the module have changed).
 
 Waits with jitter are random: there the shortest and the longest wait of the preset are compared with the bounds of the library, and waits between
 must lie within. Polly, Envoy, Istio, Spring, Linkerd's back-off and the throttle of the Google SRE book were not recorded; these presets follow the

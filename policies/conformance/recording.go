@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -44,7 +45,11 @@ const format = "golden-trace/1"
 // the paths. None is an error.
 func Manifests(folder string) ([]*Manifest, error) {
 	var all []*Manifest
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+	folder, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return nil, fmt.Errorf("conformance: %w", err)
+	}
+	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() != "manifest.json" {
 			return err
 		}
@@ -62,7 +67,13 @@ func Manifests(folder string) ([]*Manifest, error) {
 		if len(m.Traces) == 0 {
 			return fmt.Errorf("conformance: %s: traces empty, want at least one", path)
 		}
-		for _, r := range m.Traces {
+		for i, r := range m.Traces {
+			switch {
+			case r == nil:
+				return fmt.Errorf("conformance: %s: trace %d: null, want a recording", path, i+1)
+			case !filepath.IsLocal(r.File):
+				return fmt.Errorf("conformance: %s: trace %d: file %q, want one in the folder", path, i+1, r.File)
+			}
 			r.manifest = m
 		}
 		all = append(all, m)
@@ -108,8 +119,14 @@ func (r *Recording) read() (lines [][]string, columns map[string]int, err error)
 	if r.Rows != 0 && r.Rows != len(lines)-1 {
 		return nil, nil, fmt.Errorf("%d rows, want %d as the manifest says", len(lines)-1, r.Rows)
 	}
+	if r.Columns != nil && !slices.Equal(r.Columns, lines[0]) {
+		return nil, nil, fmt.Errorf("columns %s, want %s as the manifest says", strings.Join(lines[0], ","), strings.Join(r.Columns, ","))
+	}
 	columns = make(map[string]int)
 	for i, name := range lines[0] {
+		if _, twice := columns[name]; twice {
+			return nil, nil, fmt.Errorf("column %s twice, want each once", name)
+		}
 		columns[name] = i
 	}
 	return lines[1:], columns, nil

@@ -45,7 +45,11 @@ func Replay(r *Recording) (result *Result) {
 		switch e := recover().(type) {
 		case nil:
 		case failure:
-			result.Err = fmt.Errorf("%s, row %d: %w", r.File, p.row, e.error)
+			at := ""
+			if p.row >= 0 && p.row < len(p.lines) {
+				at = fmt.Sprintf(", line %d", p.row+2)
+			}
+			result.Err = fmt.Errorf("%s%s: %w", r.File, at, e.error)
 		default:
 			panic(e)
 		}
@@ -89,6 +93,7 @@ type replay struct {
 	columns map[string]int
 	row     int             // the present one; len(lines) at the end
 	seen    map[string]bool // columns that were compared in some row
+	time    time.Duration
 	clock   *clock
 }
 
@@ -123,7 +128,12 @@ func (p *replay) next() bool {
 		return false
 	}
 	if p.has("t_ns") && p.text("t_ns") != "" {
-		p.clock.set(p.duration("t_ns"))
+		t := p.duration("t_ns")
+		if t < p.time {
+			p.fail("column t_ns: %d after %d, want times that do not go backwards", t, p.time)
+		}
+		p.time = t
+		p.clock.set(t)
 	}
 	return true
 }
@@ -203,7 +213,7 @@ func (p *replay) expect(column string, got any) {
 		p.fail("column %s: answer of type %T", column, got)
 	}
 	if !equal {
-		p.mismatch("%s = %v, the library says %s", column, got, want)
+		p.mismatch("%s = %v here, the library says %s", column, got, want)
 	}
 }
 
@@ -212,7 +222,7 @@ func (p *replay) expect(column string, got any) {
 func (p *replay) mismatch(format string, args ...any) {
 	p.Mismatches++
 	if len(p.First) < firsts {
-		p.First = append(p.First, fmt.Sprintf("row %d: ", p.row)+fmt.Sprintf(format, args...))
+		p.First = append(p.First, fmt.Sprintf("line %d: ", p.row+2)+fmt.Sprintf(format, args...))
 	}
 }
 

@@ -27,6 +27,7 @@ type Breaker struct {
 	stats   policies.Stats
 
 	untold  []policies.Change
+	told    int // changes at the head of untold that are done with
 	telling bool
 }
 
@@ -65,8 +66,13 @@ const (
 
 var stateOf = [...]policies.State{toClosed: policies.Closed, toOpen: policies.Open, toHalfOpen: policies.HalfOpen}
 
-// never is a deadline that does not come.
-const never = math.MaxInt64
+// never is a deadline that does not come. Readings of the clock stop at latest,
+// 146 years after a breaker was made, so that an instant and a duration can be
+// added up.
+const (
+	never  = math.MaxInt64
+	latest = 1 << 62
+)
 
 // A result is the end of a call.
 type result struct {
@@ -94,14 +100,14 @@ func (b *Breaker) init(h policies.Host, align time.Duration, s stages) {
 	b.watch = policies.NewStopwatch(h.Clock, align)
 	b.classify, b.onChange = h.Classify, h.OnChange
 	b.stages, b.stage = s, s[policies.Closed]
-	b.last = b.watch.Read()
+	b.last = min(b.watch.Read(), latest)
 	b.entered = b.last
 	b.stage.enter(b.last)
 }
 
 // lock takes the lock, reads the clock and does what is due.
 func (b *Breaker) lock() (now int64) {
-	read := b.watch.Read()
+	read := min(b.watch.Read(), latest)
 	b.mu.Lock()
 	now = max(read, b.last)
 	for at := b.stage.deadline(); at <= now; at = b.stage.deadline() {
@@ -124,11 +130,12 @@ func (b *Breaker) unlock() {
 		b.telling = false
 		b.mu.Unlock()
 	}()
-	for len(b.untold) > 0 {
-		c := b.untold[0]
-		b.untold = append(b.untold[:0], b.untold[1:]...)
+	for b.told < len(b.untold) {
+		c := b.untold[b.told]
+		b.told++
 		b.tell(c)
 	}
+	b.untold, b.told = b.untold[:0], 0
 }
 
 // tell calls OnChange without the lock and returns with it, also by a panic.

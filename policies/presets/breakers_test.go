@@ -264,3 +264,25 @@ func BenchmarkBreakers(b *testing.B) {
 		})
 	}
 }
+
+// TestClocksMayJump: a clock that was not set when the breaker was made, or is
+// set back, neither stops it nor makes it panic.
+func TestClocksMayJump(t *testing.T) {
+	eachBreaker(t, func(t *testing.T, _ BreakerPreset, m policies.BreakerMaker) {
+		clock := &handClock{}
+		b := mustMake(t, m, policies.Host{Clock: clock})
+		for _, at := range []time.Time{
+			time.Unix(1<<40, 0), time.Unix(946684800, 0), {}, time.Unix(-1<<40, 0), time.Unix(1<<50, 0),
+		} {
+			clock.now = at
+			for i := range 200 {
+				if permit, ok := b.Allow(); ok {
+					b.Record(permit, policies.Outcome{Err: []error{nil, policies.ErrOther}[i/100]})
+				}
+				clock.now = clock.now.Add(100 * time.Millisecond)
+			}
+			b.State()
+			b.NextDeadline()
+		}
+	})
+}

@@ -15,7 +15,11 @@ import (
 )
 
 func main() {
-	folder := flag.String("golden", conformance.DefaultFolder, "folder with the recordings")
+	golden := os.Getenv("GOLDEN_DIR")
+	if golden == "" {
+		golden = conformance.DefaultFolder
+	}
+	folder := flag.String("golden", golden, "folder with the recordings; its default is $GOLDEN_DIR, if that is set")
 	out := flag.String("out", "docs", "folder to write to, - for the comparison alone on the terminal")
 	flag.Parse()
 	if err := run(*folder, *out); err != nil {
@@ -27,6 +31,9 @@ func main() {
 func run(folder, out string) error {
 	if out == "-" {
 		return conformance.WriteMarkdown(os.Stdout, folder)
+	}
+	if err := os.MkdirAll(out, 0o777); err != nil {
+		return err
 	}
 	for _, d := range documents(folder) {
 		var text bytes.Buffer
