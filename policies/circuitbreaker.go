@@ -30,14 +30,18 @@ type CircuitBreaker interface {
 	NextDeadline() (time.Time, bool)
 }
 
+// A UniformSource gives random numbers in [0, 1). [Uniform] is one.
+type UniformSource interface{ Next() float64 }
+
 // A Host is what a breaker takes from the program around it. The zero value is
 // a real program that does not watch.
 type Host struct {
 	Clock Clock // nil is the real clock
 
-	// Uniform gives the random numbers in [0, 1) of a breaker that refuses at
-	// random. It is asked under the lock of the breaker. Nil means NewUniform.
-	Uniform interface{ Next() float64 }
+	// Uniform gives the random numbers of a breaker that refuses at random. It
+	// is asked under the lock of the breaker, and must not panic. Nil means one
+	// that is seeded at random.
+	Uniform UniformSource
 
 	// Classify says what an outcome counts as; nil means Failure if there is an
 	// error, otherwise Success.

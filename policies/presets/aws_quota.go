@@ -64,11 +64,7 @@ func (c AWSQuotaConfig) Validate() error {
 
 // NewBudget implements [policies.BudgetMaker]. The quota reads no clock.
 func (c AWSQuotaConfig) NewBudget(policies.Clock) (policies.Budget, error) {
-	b, err := NewAWSQuota(c)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return budget(NewAWSQuota(c))
 }
 
 // An AWSQuota is the retry quota of a client of the AWS SDK for Go.

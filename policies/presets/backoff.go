@@ -49,9 +49,6 @@ func (s *stepped[T]) Delay(attempts int, _ time.Duration, u float64) time.Durati
 // unjittered draws a wait without jitter.
 func unjittered(step int64, _ float64) time.Duration { return time.Duration(step) }
 
-// unjitteredMilliseconds is unjittered for a wait in ms.
-func unjitteredMilliseconds(step int64, _ float64) time.Duration { return fromMilliseconds(step) }
-
 // lastUnit is the largest number below 1 that a generator of 53 bits draws.
 const lastUnit = 1 - 0x1p-53
 

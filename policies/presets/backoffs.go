@@ -71,12 +71,13 @@ func Backoffs() []BackoffPreset {
 		r4j.as("resilience4j-fixed", "500 ms", Resilience4jRetryDefaults().Wait),
 		r4j.as("resilience4j-random", "500 ms by 1.5, ± 50 %", Resilience4jRandomBackoffDefaults()),
 		retryable.as("retryablehttp", "1 s by 2 up to 30 s", RetryableHTTPDefaults()),
-		retryable.as("retryablehttp-linear", "from 800 ms to 1200 ms, times n", RetryableHTTPLinearExample()),
+		retryable.as("retryablehttp-linear", "from 800 ms to 1200 ms, times n: an example of its documents", RetryableHTTPLinearExample()),
 		spring.as("spring", "100 ms by 2 up to 30 s", SpringBackoffDefaults()),
 		spring.from("ExponentialRandomBackOffPolicy.java").as("spring-random", "the same and up to as much on top, up to 30 s", SpringRandomBackoffDefaults()),
 		k8s.from("util/workqueue/default_rate_limiters.go").as("workqueue", "5 ms by 2 up to 1000 s", WorkqueueDefaults()),
 		k8s.from("util/flowcontrol/backoff.go").as("flowcontrol", "10 s by 2 up to 300 s: that of the kubelet", FlowcontrolExample()),
 		k8s.from("apimachinery pkg/util/wait/backoff.go").as("wait-backoff", "10 ms by 5, 4 times, and up to 10 % on top", WaitBackoffDefaults()),
+		k8s.from("apimachinery pkg/util/wait/backoff.go").as("wait-backoff-conflict", "10 ms, 5 times, and up to 10 % on top: that for conflicting updates", WaitBackoffConflict()),
 	}
 }
 

@@ -2,7 +2,6 @@ package presets
 
 import (
 	"math"
-	"sync"
 	"time"
 
 	"github.com/stormglass/stormglass/policies"
@@ -14,10 +13,9 @@ import (
 //
 // It is a [policies.CircuitBreaker].
 type Breaker struct {
-	mu       sync.Mutex
+	teller[policies.Change]
 	watch    policies.Stopwatch
 	classify func(policies.Outcome) policies.Class
-	onChange func(policies.Change)
 
 	stages  stages
 	stage   stage // the present one
@@ -25,10 +23,6 @@ type Breaker struct {
 	entered int64 // instant at which the state began
 	last    int64 // latest instant seen
 	stats   policies.Stats
-
-	untold  []policies.Change
-	told    int // changes at the head of untold that are done with
-	telling bool
 }
 
 // stages are those of a library by the state that they stand for.
@@ -67,11 +61,11 @@ const (
 var stateOf = [...]policies.State{toClosed: policies.Closed, toOpen: policies.Open, toHalfOpen: policies.HalfOpen}
 
 // never is a deadline that does not come. Readings of the clock stop at latest,
-// 146 years after a breaker was made, so that an instant and a duration can be
+// 73 years after a breaker was made, so that an instant and durations can be
 // added up.
 const (
 	never  = math.MaxInt64
-	latest = 1 << 62
+	latest = math.MaxInt64 / 4
 )
 
 // A result is the end of a call.
@@ -116,33 +110,6 @@ func (b *Breaker) lock() (now int64) {
 	}
 	b.last = now
 	return now
-}
-
-// unlock gives the lock up and tells of the changes that were made, unless
-// somebody is doing so already.
-func (b *Breaker) unlock() {
-	if len(b.untold) == 0 || b.telling {
-		b.mu.Unlock()
-		return
-	}
-	b.telling = true
-	defer func() {
-		b.telling = false
-		b.mu.Unlock()
-	}()
-	for b.told < len(b.untold) {
-		c := b.untold[b.told]
-		b.told++
-		b.tell(c)
-	}
-	b.untold, b.told = b.untold[:0], 0
-}
-
-// tell calls OnChange without the lock and returns with it, also by a panic.
-func (b *Breaker) tell(c policies.Change) {
-	b.mu.Unlock()
-	defer b.mu.Lock()
-	b.onChange(c)
 }
 
 // follow does what a stage has decided.

@@ -83,3 +83,18 @@ func exactWindow(kind policies.WindowKind, c Common) policies.BreakerConfig {
 		OpenFor: c.OpenFor, Probes: c.Probes,
 	}
 }
+
+// circuitBreaker and budget make an interface, nil if there was an error.
+func circuitBreaker[B policies.CircuitBreaker](b B, err error) (policies.CircuitBreaker, error) {
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func budget[B policies.Budget](b B, err error) (policies.Budget, error) {
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}

@@ -27,7 +27,7 @@ var breakerPresets = []BreakerPreset{
 		Doc:      "the last 100 calls, all of them, at 50 %; 60 s open, 10 probes",
 		Recorded: true, Defaults: func() policies.BreakerMaker { return Resilience4jCountDefaults() },
 		Set:     func(c Common) policies.BreakerMaker { return resilience4j(Resilience4jCountDefaults(), c, c.Calls) },
-		Differs: "open ends strictly after the time, and late answers are probes",
+		Differs: "open ends strictly after the time; late answers are probes",
 	},
 	{
 		Name: "resilience4j-time", Library: "Resilience4j", Version: "2.4.0",
@@ -35,7 +35,7 @@ var breakerPresets = []BreakerPreset{
 		Doc:      "100 buckets of a second, at least 100 calls, at 50 %; 60 s open, 10 probes",
 		Recorded: true, Defaults: func() policies.BreakerMaker { return Resilience4jTimeDefaults() },
 		Set:     func(c Common) policies.BreakerMaker { return resilience4j(Resilience4jTimeDefaults(), c, c.seconds()) },
-		Differs: "buckets of one second of the wall clock: the window is up to a second shorter than it says",
+		Differs: "buckets of one second of the wall clock: the window is up to a second shorter than it says; late answers are probes",
 	},
 	{
 		Name: "resilience4j-lockfree", Library: "Resilience4j", Version: "2.4.0",
@@ -45,7 +45,7 @@ var breakerPresets = []BreakerPreset{
 		Set: func(c Common) policies.BreakerMaker {
 			return resilience4j(Resilience4jLockFreeDefaults(), c, c.seconds())
 		},
-		Differs: "buckets of one second since the breaker closed",
+		Differs: "buckets of one second since the breaker closed; late answers are probes",
 	},
 	{
 		Name: "hystrix-1.4", Library: "Hystrix", Version: "1.4.26",
@@ -82,7 +82,7 @@ var breakerPresets = []BreakerPreset{
 				ReadyToTrip: fmt.Sprintf("requests >= %d && total_failures/requests >= %v", c.MinCalls, c.FailureRate),
 			}
 		},
-		Differs: "asks only at a failure, and calls under way are in the denominator",
+		Differs: "asks only at a failure; calls under way are in the denominator, and a call that outlasts the window never counts",
 	},
 	{
 		Name: "failsafe-count", Library: "failsafe-go", Version: "0.9.8",
@@ -95,12 +95,12 @@ var breakerPresets = []BreakerPreset{
 				FailureExecutionThreshold: c.MinCalls, SuccessThreshold: c.Probes, Delay: c.OpenFor,
 			}
 		},
-		Differs: "a number of failures instead of a rate",
+		Differs: "a number of failures instead of a rate; late answers are probes",
 	},
 	{
 		Name: "failsafe-time", Library: "failsafe-go", Version: "0.9.8",
 		Source:   "circuitbreaker/circuitbreaker.go",
-		Doc:      "1 failure in 10 s; 60 s open, 1 probe",
+		Doc:      "1 failure in 10 s; 60 s open, 1 probe (an example: there is no default period)",
 		Recorded: true, Defaults: func() policies.BreakerMaker {
 			c := FailsafeBreakerDefaults()
 			c.FailureThresholdingPeriod = 10 * time.Second
@@ -112,7 +112,7 @@ var breakerPresets = []BreakerPreset{
 				SuccessThreshold: c.Probes, Delay: c.OpenFor,
 			}
 		},
-		Differs: "rates are rounded to whole percent",
+		Differs: "rates are rounded to whole percent; late answers are probes",
 	},
 	{
 		Name: "polly", Library: "Polly", Version: "8, 173d6d1d",
@@ -124,7 +124,7 @@ var breakerPresets = []BreakerPreset{
 				FailureRatio: c.FailureRate, MinimumThroughput: max(c.MinCalls, 2), SamplingDuration: c.Window, BreakDuration: c.OpenFor,
 			}
 		},
-		Differs: "always one probe",
+		Differs: "always one probe; late answers are probes",
 	},
 	{
 		Name: "sentinel-error-ratio", Library: "Sentinel Go", Version: "f7a7f957",
@@ -137,7 +137,7 @@ var breakerPresets = []BreakerPreset{
 				StatInterval: c.Window, BucketCount: c.seconds(), RetryTimeout: c.OpenFor, ProbeNum: c.Probes,
 			}
 		},
-		Differs: "every call passes in half-open, until one fails or enough succeeded",
+		Differs: "every call passes in half-open, until one fails or enough succeeded; late answers are probes",
 	},
 	{
 		Name: "sentinel-error-count", Library: "Sentinel Go", Version: "f7a7f957",
@@ -165,7 +165,7 @@ var breakerPresets = []BreakerPreset{
 	{
 		Name: "envoy-outlier", Library: "Envoy", Version: "195df830, 00c7146d",
 		Source:   "source/common/upstream/outlier_detection_impl.cc",
-		Doc:      "5 errors in a row eject one host of ten for 30 s, the next time for 60 s",
+		Doc:      "5 errors in a row eject one host of ten for 30 s, the next time for 60 s, up to the next look every 10 s",
 		Defaults: func() policies.BreakerMaker { return EnvoyOutlierDefaults() },
 		Differs:  "5 failures in a row eject one host of ten; it comes back after a time, without probes",
 	},

@@ -2,6 +2,7 @@ package presets
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +15,9 @@ import (
 type handClock struct{ now time.Time }
 
 func (c *handClock) Now() time.Time { return c.now }
+
+// Since saves the breakers a detour.
+func (c *handClock) Since(t time.Time) time.Duration { return c.now.Sub(t) }
 
 func newHandClock() *handClock { return &handClock{time.Unix(946684800, 0)} }
 
@@ -285,4 +289,55 @@ func TestClocksMayJump(t *testing.T) {
 			b.NextDeadline()
 		}
 	})
+}
+
+// TestOnChangeIsToldInOrder: one change at a time, without the lock, and in
+// order, also if OnChange uses the breaker, and after it has panicked.
+func TestOnChangeIsToldInOrder(t *testing.T) {
+	clock := newHandClock()
+	var b policies.CircuitBreaker
+	var told []policies.Change
+	telling := false
+	onChange := func(c policies.Change) {
+		if telling {
+			t.Error("told while it was being told")
+		}
+		telling = true
+		defer func() { telling = false }()
+		told = append(told, c)
+		b.State() // would hang under the lock
+		if len(told) == 1 {
+			clock.now = clock.now.Add(2 * time.Minute)
+			if p, ok := b.Allow(); ok { // half-open, and closed again
+				b.Record(p, policies.Outcome{})
+			}
+			if len(told) != 1 {
+				t.Error("a change was told inside another")
+			}
+			panic("of OnChange")
+		}
+	}
+	b = mustMake(t, GobreakerDefaults(), policies.Host{Clock: clock, OnChange: onChange})
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic came through")
+			}
+		}()
+		for range 6 {
+			p, _ := b.Allow()
+			b.Record(p, policies.Outcome{Err: policies.ErrOther})
+		}
+	}()
+	b.State()
+	var got []policies.State
+	for i, c := range told {
+		got = append(got, c.To)
+		if i > 0 && (c.From != told[i-1].To || c.At.Before(told[i-1].At)) {
+			t.Errorf("change %d: %+v after %+v", i, c, told[i-1])
+		}
+	}
+	if want := []policies.State{policies.Open, policies.HalfOpen, policies.Closed}; !slices.Equal(got, want) {
+		t.Errorf("told %v, want %v", got, want)
+	}
 }

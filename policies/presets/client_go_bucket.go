@@ -72,7 +72,7 @@ func (b *ClientGoBucket) When() time.Duration {
 	if b.tokens >= 0 {
 		return 0
 	}
-	wait := -b.tokens / b.c.Rate * float64(time.Second)
+	wait := -b.tokens / math.Abs(b.c.Rate) * float64(time.Second)
 	if !(wait < math.MaxInt64) {
 		return math.MaxInt64
 	}

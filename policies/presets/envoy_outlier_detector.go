@@ -3,7 +3,6 @@ package presets
 import (
 	"fmt"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/stormglass/stormglass/policies"
@@ -13,11 +12,10 @@ import (
 // which are in. Each host has a view of its own: see Host. It is safe for
 // concurrent use.
 type OutlierDetector struct {
-	mu       sync.Mutex
+	teller[outlierChange]
 	watch    policies.Stopwatch
-	uniform  interface{ Next() float64 }
+	uniform  policies.UniformSource
 	classify func(policies.Outcome) policies.Class
-	onChange func(host int, c policies.Change)
 
 	c                       EnvoyOutlierConfig
 	interval, base, longest int64 // ns
@@ -28,9 +26,6 @@ type OutlierDetector struct {
 	next      int64  // end of the present interval
 	last      int64  // latest instant seen
 	heard     bool   // an answer came in the present interval
-
-	untold  []outlierChange
-	telling bool
 }
 
 type outlierChange struct {
@@ -49,12 +44,12 @@ func NewOutlierDetector(c EnvoyOutlierConfig, hosts int, h policies.Host, onChan
 		return nil, fmt.Errorf("presets: envoy outlier detection: hosts %d, want 1 to %d", hosts, maxOutlierHosts)
 	}
 	d := &OutlierDetector{
-		watch: policies.NewStopwatch(h.Clock, 0), uniform: h.Uniform, classify: h.Classify, onChange: onChange,
+		watch: policies.NewStopwatch(h.Clock, 0), uniform: orUniform(h), classify: h.Classify,
 		c: c, interval: int64(c.Interval), base: int64(c.BaseEjectionTime), longest: int64(c.longest()),
 		hosts: make([]OutlierHost, hosts),
 	}
-	if d.uniform == nil {
-		d.uniform = policies.NewUniform(nil)
+	if onChange != nil {
+		d.onChange = func(c outlierChange) { onChange(c.host, c.Change) }
 	}
 	d.last = d.watch.Read()
 	d.next = d.last + d.interval
@@ -82,45 +77,16 @@ func (d *OutlierDetector) Overflows() uint64 {
 	return d.overflows
 }
 
-// outlierLatest is an instant so late that sums with it do not overflow.
-const outlierLatest = math.MaxInt64 / 4
-
 // lock takes the lock, reads the clock and does what is due.
 func (d *OutlierDetector) lock() (now int64) {
 	read := d.watch.Read()
 	d.mu.Lock()
-	now = min(max(read, d.last), outlierLatest)
+	now = min(max(read, d.last), latest)
 	if d.next <= now {
 		d.catchUp(now)
 	}
 	d.last = now
 	return now
-}
-
-// unlock gives the lock up and tells of the changes that were made, unless
-// somebody is doing so already.
-func (d *OutlierDetector) unlock() {
-	if len(d.untold) == 0 || d.telling {
-		d.mu.Unlock()
-		return
-	}
-	d.telling = true
-	defer func() {
-		d.telling = false
-		d.mu.Unlock()
-	}()
-	for len(d.untold) > 0 {
-		c := d.untold[0]
-		d.untold = append(d.untold[:0], d.untold[1:]...)
-		d.tell(c)
-	}
-}
-
-// tell calls onChange without the lock and returns with it, also by a panic.
-func (d *OutlierDetector) tell(c outlierChange) {
-	d.mu.Unlock()
-	defer d.mu.Lock()
-	d.onChange(c.host, c.Change)
 }
 
 // catchUp ends the intervals until now. When nothing was heard in one, hosts may

@@ -98,11 +98,7 @@ type FailsafeBreaker struct {
 
 // NewCircuitBreaker implements [policies.BreakerMaker].
 func (c FailsafeBreakerConfig) NewCircuitBreaker(h policies.Host) (policies.CircuitBreaker, error) {
-	b, err := NewFailsafeBreaker(c, h)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return circuitBreaker(NewFailsafeBreaker(c, h))
 }
 
 // NewFailsafeBreaker returns a closed breaker, or the error of Validate.
@@ -177,12 +173,12 @@ func (s *failsafeClosed) record(now int64, r result) verdict {
 		return stay
 	}
 	s.own.add(now, r.failed())
-	m := metricsOf(s.own.counts())
+	c := s.own.counts()
 	switch {
-	case m.Executions < s.c.FailureExecutionThreshold:
-	case s.c.FailureRateThreshold > 0 && m.FailureRate >= s.c.FailureRateThreshold:
+	case c.Calls < s.c.FailureExecutionThreshold:
+	case s.c.FailureRateThreshold > 0 && hundredths(float64(c.Failures)/float64(c.Calls)) >= s.c.FailureRateThreshold:
 		return toOpen
-	case s.c.FailureRateThreshold == 0 && m.Failures >= s.c.FailureThreshold:
+	case s.c.FailureRateThreshold == 0 && c.Failures >= s.c.FailureThreshold:
 		return toOpen
 	}
 	return stay
@@ -192,7 +188,7 @@ type failsafeOpen struct {
 	passive
 	b       *FailsafeBreaker
 	c       FailsafeBreakerConfig
-	uniform interface{ Next() float64 }
+	uniform policies.UniformSource
 	until   int64
 }
 

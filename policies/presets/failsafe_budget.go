@@ -38,11 +38,7 @@ func (c FailsafeBudgetConfig) Validate() error {
 
 // NewBudget implements [policies.BudgetMaker]. The budget reads no clock.
 func (c FailsafeBudgetConfig) NewBudget(policies.Clock) (policies.Budget, error) {
-	b, err := NewFailsafeBudget(c)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return budget(NewFailsafeBudget(c))
 }
 
 // A FailsafeBudget is a retry budget of failsafe-go.

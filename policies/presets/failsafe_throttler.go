@@ -56,11 +56,7 @@ type FailsafeThrottler struct {
 
 // NewCircuitBreaker implements [policies.BreakerMaker].
 func (c FailsafeThrottlerConfig) NewCircuitBreaker(h policies.Host) (policies.CircuitBreaker, error) {
-	b, err := NewFailsafeThrottler(c, h)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return circuitBreaker(NewFailsafeThrottler(c, h))
 }
 
 // NewFailsafeThrottler returns a throttler without history, or the error of
@@ -88,7 +84,7 @@ func (b *FailsafeThrottler) RejectionRate() float64 {
 type failsafeThrottle struct {
 	passive
 	c       FailsafeThrottlerConfig
-	uniform interface{ Next() float64 }
+	uniform policies.UniformSource
 	window  *failsafePeriod
 	rate    float64
 }

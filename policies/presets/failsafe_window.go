@@ -79,11 +79,3 @@ func failsafeJitter(delay, jitter time.Duration, factor, u float64) time.Duratio
 	}
 	return delay
 }
-
-// orUniform is the host's source of random numbers, or one of its own.
-func orUniform(h policies.Host) interface{ Next() float64 } {
-	if h.Uniform == nil {
-		return policies.NewUniform(nil)
-	}
-	return h.Uniform
-}

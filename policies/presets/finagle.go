@@ -58,11 +58,7 @@ func (f *fields) ttl(d, most time.Duration) {
 
 // NewBudget implements [policies.BudgetMaker].
 func (c FinagleConfig) NewBudget(clock policies.Clock) (policies.Budget, error) {
-	b, err := NewFinagle(c, clock)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return budget(NewFinagle(c, clock))
 }
 
 // A Finagle is a retry budget of Finagle.

@@ -107,11 +107,7 @@ type Gobreaker struct {
 
 // NewCircuitBreaker implements [policies.BreakerMaker].
 func (c GobreakerConfig) NewCircuitBreaker(h policies.Host) (policies.CircuitBreaker, error) {
-	b, err := NewGobreaker(c, h)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return circuitBreaker(NewGobreaker(c, h))
 }
 
 // NewGobreaker returns a closed breaker, or the error of Validate.

@@ -60,6 +60,7 @@ type gobreakerWindow struct {
 	start   int64  // of the generation
 	first   uint64 // serial number of its first bucket
 	age     uint64 // buckets since that
+	due     int64  // end of the bucket being written, if the window rolls
 	sum     GobreakerCounts
 }
 
@@ -71,7 +72,7 @@ func (w *gobreakerWindow) renew(now int64) {
 }
 
 func (w *gobreakerWindow) clear(age uint64) {
-	w.age = age
+	w.age, w.due = age, w.start+int64(age+1)*w.period
 	w.sum = GobreakerCounts{}
 	clear(w.buckets)
 }
@@ -84,7 +85,7 @@ func (w *gobreakerWindow) roll(now int64) {
 		if now-w.start > w.period {
 			w.renew(now)
 		}
-	default:
+	case now >= w.due:
 		w.grow(uint64((now - w.start) / w.period))
 	}
 }
@@ -101,6 +102,7 @@ func (w *gobreakerWindow) grow(age uint64) {
 		w.sum.drop(*b)
 		*b = GobreakerCounts{}
 	}
+	w.due = w.start + int64(age+1)*w.period
 }
 
 // request counts a call that starts, and returns the number of its bucket.

@@ -42,11 +42,7 @@ func (c GRPCThrottleConfig) Validate() error {
 
 // NewBudget implements [policies.BudgetMaker]. The throttle reads no clock.
 func (c GRPCThrottleConfig) NewBudget(policies.Clock) (policies.Budget, error) {
-	b, err := NewGRPCThrottle(c)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return budget(NewGRPCThrottle(c))
 }
 
 // A GRPCThrottle stops all retries to a server name while too many attempts

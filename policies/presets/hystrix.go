@@ -105,11 +105,7 @@ type Hystrix struct {
 
 // NewCircuitBreaker implements [policies.BreakerMaker].
 func (c HystrixConfig) NewCircuitBreaker(h policies.Host) (policies.CircuitBreaker, error) {
-	b, err := NewHystrix(c, h)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return circuitBreaker(NewHystrix(c, h))
 }
 
 // NewHystrix returns a closed breaker, or the error of Validate.

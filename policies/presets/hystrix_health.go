@@ -114,10 +114,10 @@ func (h *hystrixStream) closing(now int64) {
 
 // advance ends the buckets whose time has come.
 func (h *hystrixStream) advance(now int64) {
-	n := (now - h.begun) / h.interval
-	if n == 0 {
+	if now-h.begun < h.interval {
 		return
 	}
+	n := (now - h.begun) / h.interval
 	h.begun += n * h.interval
 	h.ended.roll(1)
 	h.ended.add(h.running)

@@ -61,11 +61,7 @@ type Polly struct {
 
 // NewCircuitBreaker implements [policies.BreakerMaker].
 func (c PollyConfig) NewCircuitBreaker(h policies.Host) (policies.CircuitBreaker, error) {
-	b, err := NewPolly(c, h)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return circuitBreaker(NewPolly(c, h))
 }
 
 // NewPolly returns a closed breaker, or the error of Validate.

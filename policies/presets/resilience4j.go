@@ -163,11 +163,7 @@ type Resilience4j struct {
 
 // NewCircuitBreaker implements [policies.BreakerMaker].
 func (c Resilience4jConfig) NewCircuitBreaker(h policies.Host) (policies.CircuitBreaker, error) {
-	b, err := NewResilience4j(c, h)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return circuitBreaker(NewResilience4j(c, h))
 }
 
 // NewResilience4j returns a breaker in its initial state, or the error of
@@ -270,7 +266,7 @@ type Resilience4jFiring struct {
 // FireTimer fires the timer that comes next, if it is due by now. All other
 // methods fire all that are due; this one is for those who want to see each.
 func (b *Resilience4j) FireTimer() (f Resilience4jFiring, ok bool) {
-	read := b.watch.Read()
+	read := min(b.watch.Read(), latest)
 	b.mu.Lock()
 	defer b.unlock()
 	at := b.stage.deadline()

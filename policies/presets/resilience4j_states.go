@@ -175,7 +175,7 @@ func (s *r4jClosed) record(now int64, r result) verdict {
 type r4jOpen struct {
 	*r4jCore
 	wait    *Resilience4jBackoff
-	uniform interface{ Next() float64 }
+	uniform policies.UniformSource
 	until   int64
 }
 
@@ -303,3 +303,6 @@ func (t *r4jTrip) met(c policies.Counts) bool {
 	failure, slow := t.rates(c)
 	return failure >= t.failure || slow >= t.slow
 }
+
+// rateOf32 is 100*k/n as Java's float arithmetic has it.
+func rateOf32(k, n int) float32 { return float32(k) * 100 / float32(n) }

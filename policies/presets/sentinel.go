@@ -68,11 +68,7 @@ type Sentinel struct {
 
 // NewCircuitBreaker implements [policies.BreakerMaker].
 func (c SentinelConfig) NewCircuitBreaker(h policies.Host) (policies.CircuitBreaker, error) {
-	b, err := NewSentinel(c, h)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return circuitBreaker(NewSentinel(c, h))
 }
 
 // NewSentinel returns a closed breaker, or the error of Validate.
@@ -221,6 +217,9 @@ func near(a, b float64) bool { return a-b < 1e-8 && b-a < 1e-8 }
 type leapArray struct {
 	interval, length int64 // ms
 	buckets          []leapBucket
+
+	sum   policies.Counts // of the live buckets, up to and including until
+	until int64           // ms
 }
 
 type leapBucket struct {
@@ -241,23 +240,30 @@ func (a *leapArray) add(now int64, c policies.Counts) {
 	b := &a.buckets[number%int64(len(a.buckets))]
 	if start := number * a.length; b.start != start {
 		*b = leapBucket{start: start}
+		a.until = -1
 	}
 	plus(&b.held, c)
+	plus(&a.sum, c)
 }
 
 func (a *leapArray) live(now int64, b *leapBucket) bool { return now-b.start <= a.interval }
 
-func (a *leapArray) counts(now int64) (sum policies.Counts) {
-	for i := range a.buckets {
-		if b := &a.buckets[i]; a.live(now, b) {
-			plus(&sum, b.held)
+func (a *leapArray) counts(now int64) policies.Counts {
+	if now > a.until {
+		a.sum, a.until = policies.Counts{}, math.MaxInt64
+		for i := range a.buckets {
+			if b := &a.buckets[i]; a.live(now, b) {
+				plus(&a.sum, b.held)
+				a.until = min(a.until, b.start+a.interval)
+			}
 		}
 	}
-	return sum
+	return a.sum
 }
 
 // clear empties the live buckets.
 func (a *leapArray) clear(now int64) {
+	a.until = -1
 	for i := range a.buckets {
 		if b := &a.buckets[i]; a.live(now, b) {
 			b.held = policies.Counts{}

@@ -73,16 +73,19 @@ type timeSlices struct {
 	sliceRing
 	length int64 // ns of a slice
 	head   int64 // number of the slice being written
+	end    int64 // of it
 }
 
 func newTimeSlices(n int, length time.Duration) timeSlices {
-	return timeSlices{sliceRing: newSliceRing(n), length: int64(length)}
+	return timeSlices{sliceRing: newSliceRing(n), length: int64(length), end: int64(length)}
 }
 
 // rollTo begins the slice of an instant.
 func (s *timeSlices) rollTo(now int64) {
-	if n := now / s.length; n > s.head {
-		s.roll(n - s.head)
-		s.head = n
+	if now < s.end {
+		return
 	}
+	n := now / s.length
+	s.roll(n - s.head)
+	s.head, s.end = n, (n+1)*s.length
 }

@@ -38,6 +38,7 @@ func (c GoogleSREConfig) Validate() error {
 	f := fields{library: "google sre"}
 	f.atLeast("K", c.K, 1)
 	f.count("slices", c.Slices, 1)
+	f.within("slices", float64(c.Slices), 1, maxBuckets)
 	f.duration("window", c.Window, time.Duration(c.Slices))
 	return f.err
 }
@@ -50,11 +51,7 @@ type GoogleSRE struct {
 
 // NewCircuitBreaker implements [policies.BreakerMaker].
 func (c GoogleSREConfig) NewCircuitBreaker(h policies.Host) (policies.CircuitBreaker, error) {
-	b, err := NewGoogleSRE(c, h)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return circuitBreaker(NewGoogleSRE(c, h))
 }
 
 // NewGoogleSRE returns a throttle without history, or the error of Validate.
@@ -96,7 +93,7 @@ func dropProbability(k float64, accepts, requests int) float64 {
 type googleStage struct {
 	passive
 	k       float64
-	uniform interface{ Next() float64 }
+	uniform policies.UniformSource
 	// A request is a failure in the slice of its attempt. If it is accepted,
 	// one failure less stands in the slice of its end. So a slice can have
 	// fewer than none.
@@ -108,7 +105,8 @@ func (s *googleStage) ask(now int64) (uint64, bool, verdict) {
 	s.window.rollTo(now)
 	accepts, requests := acceptsOf(s.window.held)
 	s.window.add(one(true, false))
-	ok := s.uniform.Next() >= dropProbability(s.k, accepts, requests)
+	p := dropProbability(s.k, accepts, requests)
+	ok := p == 0 || s.uniform.Next() >= p
 	return uint64(s.window.head), ok, stay
 }
 

@@ -41,6 +41,7 @@ func (c AegisConfig) Validate() error {
 	f.within("success", c.Success, 0, 1)
 	f.count("request", c.Request, 0)
 	f.count("buckets", c.Buckets, 1)
+	f.within("buckets", float64(c.Buckets), 1, maxBuckets)
 	f.duration("window", c.Window, time.Duration(c.Buckets))
 	return f.err
 }
@@ -54,11 +55,7 @@ type Aegis struct {
 
 // NewCircuitBreaker implements [policies.BreakerMaker].
 func (c AegisConfig) NewCircuitBreaker(h policies.Host) (policies.CircuitBreaker, error) {
-	b, err := NewAegis(c, h)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return circuitBreaker(NewAegis(c, h))
 }
 
 // NewAegis returns a breaker without history, or the error of Validate.
@@ -94,7 +91,7 @@ type aegisStage struct {
 	passive
 	c       AegisConfig
 	k       float64
-	uniform interface{ Next() float64 }
+	uniform policies.UniformSource
 	window  timeSlices
 }
 

@@ -88,11 +88,7 @@ func wholeOf(x float32) int64 {
 
 // NewBudget implements [policies.BudgetMaker].
 func (c TowerConfig) NewBudget(clock policies.Clock) (policies.Budget, error) {
-	b, err := NewTower(c, clock)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return budget(NewTower(c, clock))
 }
 
 // A Tower is a retry budget of tower, or of Linkerd.
