@@ -22,6 +22,9 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range manifests {
+		if m.Err != nil {
+			t.Error(m.Err)
+		}
 		for _, r := range m.Traces {
 			t.Run(filepath.Base(m.Folder)+"/"+r.File, func(t *testing.T) {
 				result := Replay(r)

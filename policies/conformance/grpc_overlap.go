@@ -48,6 +48,9 @@ func replayGRPCOverlap(p *replay, rule *presets.GRPCRetry, throttle *presets.GRP
 			rule.Start()
 			p.absent("x_code", "x_tokens")
 		case "attempt":
+			if c != nil && c.runs && !c.ended && c.due == now {
+				o.answer(c) // pushed back by 0
+			}
 			o.expectAt(c != nil && !c.runs && !c.ended, c, now)
 			if c != nil {
 				p.expect("attempt", c.last.Number)

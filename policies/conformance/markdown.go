@@ -24,6 +24,9 @@ func Summarize(folder string) ([]Summary, error) {
 	}
 	var all []Summary
 	for _, m := range manifests {
+		if m.Err != nil {
+			return nil, m.Err
+		}
 		at := make(map[string]int) // by version
 		for _, r := range m.Traces {
 			i, ok := at[r.version()]

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,11 +112,46 @@ func (p *replay) must(err error) {
 
 // config reads the configuration. Keys that the struct lacks are a failure.
 func (p *replay) config(into any) {
-	d := json.NewDecoder(bytes.NewReader(p.Recording.Config))
+	text, err := plainNumbers(p.Recording.Config)
+	if err != nil {
+		p.fail("config: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
 		p.fail("config: %w", err)
 	}
+}
+
+// plainNumbers writes whole numbers such as 1e9 and 5.0 without a point or an
+// exponent, so that fields of integers take them.
+func plainNumbers(text []byte) ([]byte, error) {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	var plain func(v any) any
+	plain = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			for k := range v {
+				v[k] = plain(v[k])
+			}
+		case []any:
+			for i := range v {
+				v[i] = plain(v[i])
+			}
+		case json.Number:
+			x, err := v.Float64()
+			if err == nil && strings.ContainsAny(string(v), ".eE") && x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+				return json.Number(strconv.FormatFloat(x, 'f', -1, 64))
+			}
+		}
+		return v
+	}
+	return json.Marshal(plain(v))
 }
 
 // version is that of the library.

@@ -53,7 +53,7 @@ var backoffRows = map[string]struct {
 	"workqueue":              {ms(5, 10, 20), ms(5, 10, 20), 1000 * time.Second},
 	"flowcontrol":            {ms(10000, 20000, 40000), ms(10000, 20000), 300 * time.Second},
 	"wait-backoff":           {ms(10, 50, 250, 1250, 6250, 6250), nil, 6875 * time.Millisecond},
-	"wait-backoff-conflict":  {ms(10, 50, 250, 1250, 6250, 6250), nil, 6875 * time.Millisecond},
+	"wait-backoff-conflict":  {ms(10, 10, 10), nil, 11 * time.Millisecond},
 }
 
 func ms(n ...int) []time.Duration {

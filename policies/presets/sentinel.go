@@ -36,7 +36,7 @@ type SentinelConfig struct {
 	Threshold        float64       // a ratio, 0 to 1, or a number of errors, 0 or more; reached is too many
 	MinRequestAmount int           // calls in the window before it is looked at, 0 or more
 	StatInterval     time.Duration // length of the window, at least 1 ms
-	BucketCount      int           // parts of it, at least 1; a number that does not divide its ms means 1, as in the library
+	BucketCount      int           // parts of it; 0, or a number that does not divide its ms, means 1, as in the library
 	RetryTimeout     time.Duration // time open, at least 0
 	ProbeNum         int           // good probes that close; 0 is a single probe
 	MaxAllowedRT     time.Duration // with SentinelSlowRatio: a longer call is slow
@@ -53,7 +53,7 @@ func (c SentinelConfig) Validate() error {
 	}
 	f.count("minimum request amount", c.MinRequestAmount, 0)
 	f.duration("statistics interval", c.StatInterval, time.Millisecond)
-	f.count("bucket count", c.BucketCount, 1)
+	f.count("bucket count", c.BucketCount, 0)
 	f.duration("retry timeout", c.RetryTimeout, 0)
 	f.count("probes", c.ProbeNum, 0)
 	f.duration("maximum allowed response time", c.MaxAllowedRT, 0)
@@ -79,7 +79,7 @@ func NewSentinel(c SentinelConfig, h policies.Host) (*Sentinel, error) {
 	if c.Strategy == SentinelErrorCount {
 		c.Threshold = math.Trunc(c.Threshold) // as the library does
 	}
-	if c.StatInterval.Milliseconds()%int64(c.BucketCount) != 0 {
+	if c.BucketCount == 0 || c.StatInterval.Milliseconds()%int64(c.BucketCount) != 0 {
 		c.BucketCount = 1
 	}
 	b := &Sentinel{window: newLeapArray(c.StatInterval.Milliseconds(), c.BucketCount)}
