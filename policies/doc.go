@@ -30,6 +30,10 @@
 // whether the budget grants it, whether the breaker is closed, whether the call
 // may be made twice. [RetryPresets] are policies that were published.
 //
+// Breakers, budgets and back-offs of real libraries are in package presets: each
+// is a [CircuitBreaker], a Budget or [Delays], and stands wherever those of this
+// package do.
+//
 // Left to the caller are the calls themselves, their timeouts, and what to
 // answer in place of a call that was refused.
 //

@@ -12,7 +12,7 @@
 //	c.Timeout = 5 * time.Second
 //	breaker, err := c.NewCircuitBreaker(policies.Host{})
 //
-// All breakers are one state machine, [Breaker]. What a library does in one
-// state is a stage; what it counts in is a window; when it has seen enough is
-// a trip rule.
+// All breakers are one state machine, [Breaker]: what a library does in one
+// state is a stage, and what it counts in a window. [OutlierDetector], which has
+// many hosts to look at, is the only one apart.
 package presets
