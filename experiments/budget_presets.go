@@ -34,7 +34,9 @@ func budgetPresets() *Experiment {
 		Doc: `What do the retry budgets of well-known libraries, each with its own defaults, make of the same loads?
 One client calls a server that is never busy, with the same retry policy and
 another budget in each cell; arrivals and the luck of the first attempts are the
-same for all. Retries are counted when they are sent. Shut off: start of the
+same for all. The number of attempts is the same too, though Istio itself would
+retry twice; and Finagle's further limit on the retries of one request, a share
+of its balance, is not applied. Retries are counted when they are sent. Shut off: start of the
 outage to the first instant, in tenths of a second, from which on until its end
 no second brings more than shut_ratio retries per request of that second; never,
 if one in the last quarter of the outage does. Late: the second half of the
@@ -74,7 +76,7 @@ stands what their rule says: percent × rate and the minimum per second.`,
 			{Name: "shut_off_s", Doc: "start of the outage to the first instant from which on until its end no second brings more than shut_ratio retries per request, s; never, if one in its last quarter does", Censored: "not_shut_off_count"},
 			{Name: "come_back_s", Doc: "end of the outage to the last refused retry before ten in a row are sent, s; undefined if fewer than ten are asked for", Censored: "not_back_count"},
 		}, retryMeasures...),
-		Reps:    10,
+		Reps:    20,
 		Check:   checkBudgetPresets,
 		Measure: measureBudgetPresets,
 		Logs:    everyCell,

@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/stormglass/stormglass/table"
@@ -13,12 +14,18 @@ func reportBudgetPresets(r *Result) []table.Text {
 	for _, cells := range p.cellGroups("budget") {
 		c := p.Cells[cells[0]]
 		load := c.Text("load")
+		where := "in bursts"
+		if load == loadOutage {
+			where = "in outage"
+		}
 		t := table.Text{
-			Caption: capitalWord(load) + ", " + loadWords[load] + ": means of " + r.replications() + p.varying(c, "budget", "load"),
-			Header: []string{"budget", "library", "attempts per request", "closed form", "in trouble", "success %", "in trouble %",
-				"refused %", "closed form %", "first second", "late per request", "closed form", "rule", "shut off after s", "back after s"},
+			Caption: fmt.Sprintf("%s, %s; %s requests/s, %s attempts at most: means of %s%s%s", capitalWord(load), loadWords[load],
+				c.Text("rate_rps"), c.Text("attempts"), r.replications(), inBrackets(load, p.Reps), p.varying(c, "budget", "load", "rate_rps", "attempts")),
+			Header: []string{"budget", "library", "attempts per request", "closed form", "attempts per request " + where, "success %", "success " + where + " %",
+				"refused %", "closed form %", "retries in first second", "late retries per request", "closed form", "rule", "shut off after s", "back after s"},
 			Left: 2,
 		}
+		w := presetWords{r, cells}
 		for _, i := range cells {
 			b := p.Cells[i].budget()
 			get := func(metric string) Stat { return r.Stat(i, metric) }
@@ -26,27 +33,40 @@ func reportBudgetPresets(r *Result) []table.Text {
 			if library == "" {
 				library = Blank
 			}
-			if w, ok := ruleOf(b.Config); ok && load == loadOutage {
-				rule = short(w.retries(p.Cells[i]), 3)
+			if rules, ok := ruleOf(b.Config); ok && load == loadOutage {
+				rule = short(rules.retries(p.Cells[i]), 3)
 			}
-			amplification, denied, late := get("amplification_ratio"), get("denied_ratio"), get("late_retry_ratio")
-			t.Append(b.Name, library, fixed(amplification.Mean, 4), fixed(amplification.Exact, 4), fixed(get("trouble_amplification_ratio").Mean, 3),
-				fixed(100*get("success_ratio").Mean, 2), fixed(100*get("trouble_success_ratio").Mean, 1),
-				fixed(100*denied.Mean, 1), fixed(100*denied.Exact, 1),
+			amplification, late := get("amplification_ratio"), get("late_retry_ratio")
+			whole, success, inTrouble, denied := Blank, Blank, Blank, fixed(100*get("denied_ratio").Mean, 1)
+			switch load {
+			case loadSteady:
+				whole, success, denied = fixed(amplification.Mean, 4), fixed(100*get("success_ratio").Mean, 2), w.refused(i)
+			case loadBursty:
+				inTrouble = fixed(100*get("trouble_success_ratio").Mean, 1)
+			}
+			t.Append(b.Name, library, whole, fixed(amplification.Exact, 4), fixed(get("trouble_amplification_ratio").Mean, 3),
+				success, inTrouble, denied, fixed(100*get("denied_ratio").Exact, 2),
 				fixed(get("first_second_retries_count").Mean, 1), fixed(late.Mean, 3), fixed(late.Exact, 3), rule,
-				reachedMean(get("shut_off_s")), reachedMean(get("come_back_s")))
+				w.quartiles(i, "shut_off_s"), w.quartiles(i, "come_back_s"))
 		}
 		t.DropEmpty(Blank)
-		t.Notes = presetWords{r, cells}.notes()
+		t.Notes = w.notes()
 		texts = append(texts, t)
 	}
 	return texts
 }
 
-// reachedMean is a metric that may never be reached, without its interval.
-func reachedMean(s Stat) string {
-	s.Lo, s.Hi = s.Mean, s.Mean
-	return reached(s, 1)
+// inBrackets says what stands in the brackets of a table.
+func inBrackets(load string, reps int) string {
+	switch {
+	case reps == 1:
+		return ""
+	case load == loadSteady:
+		return " [95 % intervals]"
+	case load == loadOutage:
+		return "; times: median [quartiles]"
+	}
+	return ""
 }
 
 func capitalWord(s string) string { return string(s[0]-'a'+'A') + s[1:] }

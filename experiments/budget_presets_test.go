@@ -3,6 +3,7 @@ package experiments
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,12 @@ func TestBudgetPresetsInAnOutage(t *testing.T) {
 		case presets.FailsafeBudgetConfig:
 			if envoy, _ := r.Lookup(map[string]string{"budget": "envoy-max-retries"}, "late_retry_ratio"); late < 3*envoy.Mean {
 				t.Errorf("%s: %v late retries per request, Envoy's cap %v, want far more: waits do not count", c.Text("budget"), late, envoy.Mean)
+			}
+		}
+		for _, metric := range []string{"shut_off_s", "come_back_s"} {
+			values, at := r.Values(i, metric), presetWords{r, nil}.mostly(i, metric)
+			if n := len(slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v < at })); 4*n < 3*len(values) {
+				t.Errorf("%s: %s is %v or more in %d of %v", c.Text("budget"), metric, at, n, values)
 			}
 		}
 		if shut := r.Stat(i, "shut_off_s"); windowed && shut.N > 0 {
@@ -97,6 +104,30 @@ func TestBudgetPresetsSeries(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Words say of a median only what most replications bear.
+func TestPresetWordsQuantiles(t *testing.T) {
+	r := mustRun(t, budgetPresets(), Options{Seed: 1, Reps: 10, Set: map[string]string{"load": "outage", "budget": "grpc-throttle,istio", "outage_at_s": "3", "outage_s": "4", "length_s": "10"}})
+	m := r.metric("come_back_s")
+	for k, v := range []float64{0.6, 4.7, 0.1, 0.4, 0.2, 0.2, 0.6, 0.8, 0.8, 0.2} {
+		r.values[0][k][m] = v
+	}
+	for k := range r.values[1] {
+		r.values[1][k][m] = math.Inf(1)
+	}
+	r.values[1][0][m], r.values[1][1][m] = math.NaN(), 0.5
+	w := presetWords{r, []int{0, 1}}
+	if got := w.quartiles(0, "come_back_s"); got != "0.4 [0.2, 0.8]" {
+		t.Errorf("quartiles %q", got)
+	}
+	if got := w.quartiles(1, "come_back_s"); got != "never" {
+		t.Errorf("quartiles %q, want never: in all but one", got)
+	}
+	all := strings.Join(w.notes(), " ")
+	if want := "Back more than half a second after the outage, in three of four replications or more: istio never."; !strings.Contains(all, want) {
+		t.Errorf("%s\nwant %s", all, want)
 	}
 }
 
@@ -161,7 +192,7 @@ func TestBudgetPresetsWithOddParameters(t *testing.T) {
 		}
 		r := mustRun(t, budgetPresets(), Options{Seed: 1, Reps: 1, Set: set})
 		for _, text := range r.Plan.Experiment.Report(r) {
-			if all := strings.Join(text.Notes, " "); strings.Contains(all, "NaN") || strings.Contains(all, "Inf") {
+			if all := strings.Join(text.Notes, " "); strings.Contains(all, "NaN") || strings.Contains(all, "Inf") || strings.Contains(all, " -0") || strings.Contains(all, "()") {
 				t.Errorf("%v: %s", more, all)
 			}
 		}

@@ -69,12 +69,16 @@ func outageBudgets(summary, series *table.Table, g, run group) *Figure {
 		Title: glued(outageBudgetsTitle(summary, rows)),
 		Subtitle: fmt.Sprintf("Retries per second, sent before, in and after %s s in which every attempt fails; %s requests/s, %s attempts at most. Above each panel: retries in the first second of the outage → per second in its second half%s",
 			key("outage_s"), compact(number(key("rate_rps")), 1), key("attempts"), g.title()),
-		Note: " · lines: replication 0; numbers: means", Width: 1300, Columns: 4, ShareX: true, ShareY: true,
+		Note: fmt.Sprintf(" · lines: replication 0; numbers: means; silent: less than %v retries per request", silentBelow), Width: 1300, Columns: 4, ShareX: true, ShareY: true,
 		Key: []KeyItem{{KeySpan, Style{}, "outage"}, {KeyLine, presetStyle(""), "the budget"}},
 	}
 	ghost := Neutral.Member(0)
 	ghost.Width = 1.2
 	behind := line(noBudget, ghost)
+	most := 0.0
+	for _, r := range run.rows("load", "outage") {
+		most = max(most, series.Value(r, "retries_count"))
+	}
 	if usable(behind) {
 		f.Key = append(f.Key, KeyItem{KeyLine, ghost, "without a budget"})
 	}
@@ -86,7 +90,7 @@ func outageBudgets(summary, series *table.Table, g, run group) *Figure {
 		p := Panel{
 			Title: fmt.Sprintf("%s: %s → %s/s", labelOf(summary, "budget", budget), compact(summary.Value(r, "first_second_retries_count_mean"), 0),
 				compact(summary.Value(r, "late_retry_ratio_mean")*number(key("rate_rps")), 0)),
-			X: Axis{Label: "since the start of the outage, s"}, Y: Axis{Label: "retries per second", Kind: LogZero},
+			X: Axis{Label: "since the start of the outage, s"}, Y: Axis{Label: "retries per second", Kind: LogZero, Ticks: powersTo(most)},
 			Marks: []Mark{Spans{{From: 0, To: length}}},
 		}
 		own := line(budget, presetStyle(budget))
@@ -106,6 +110,22 @@ func outageBudgets(summary, series *table.Table, g, run group) *Figure {
 	f.Columns = min(f.Columns, len(f.Panels))
 	f.Height = max(540, 210+235*((len(f.Panels)+f.Columns-1)/f.Columns))
 	return f
+}
+
+// powersTo are the ticks of a small panel: zero, and powers of ten of which the
+// highest is the last that is not above what is shown.
+func powersTo(most float64) []float64 {
+	if !(most >= 1) {
+		return nil
+	}
+	const room = 4
+	last := int(math.Log10(most) + 1e-9)
+	var ticks []float64
+	for exp, step := last, last/room+1; exp >= 0; exp -= step {
+		ticks = append(ticks, pow10(1, float64(exp)))
+	}
+	slices.Reverse(ticks)
+	return append([]float64{0}, ticks...)
 }
 
 // silentBelow is the number of retries per request below which a budget counts
@@ -169,7 +189,9 @@ func calmBudgets(summary *table.Table, g group) *Figure {
 			budget := summary.Key(r, "budget")
 			a, b := value(r, "_ci95_lo"), value(r, "_ci95_hi")
 			if mean := value(r, "_mean"); !math.IsNaN(mean) {
-				e.Points = append(e.Points, Estimate{At: float64(slices.Index(budgets, budget)), Style: presetStyle(budget), Mean: max(0, mean), Lo: max(0, min(a, b)), Hi: max(0, a, b)})
+				style := presetStyle(budget)
+				style.Glyph = Tick // hides no short interval
+				e.Points = append(e.Points, Estimate{At: float64(slices.Index(budgets, budget)), Style: style, Mean: max(0, mean), Lo: max(0, min(a, b)), Hi: max(0, a, b)})
 			}
 		}
 		if len(e.Points) > 0 {
@@ -201,6 +223,10 @@ func lostShare(scale, success float64) float64 {
 	return math.Round(1e6*scale*(1-success)) / 1e6
 }
 
+// refusesFrom is the percentage of the retries from which a budget counts as
+// refusing.
+const refusesFrom = 0.1
+
 // calmBudgetsTitle says how many budgets refuse under steady errors, and the
 // range of what is lost in bursts.
 func calmBudgetsTitle(summary *table.Table, steady, bursty []table.Row) string {
@@ -220,19 +246,22 @@ func calmBudgetsTitle(summary *table.Table, steady, bursty []table.Row) string {
 	}
 	name := func(r table.Row) string { return labelOf(summary, "budget", summary.Key(r, "budget")) }
 	var text []string
-	denied := func(r table.Row) float64 { return 100 * summary.Value(r, "denied_ratio_mean") }
+	denied := func(r table.Row) float64 { return math.Round(1e4*summary.Value(r, "denied_ratio_mean")) / 100 } // as in the table
 	if _, most, all := extremes(steady, denied); len(all) > 0 {
-		refuse := 0
+		refuse, first := 0, []string{}
 		for _, r := range all {
-			if denied(r) >= 0.1 {
+			if denied(r) >= refusesFrom {
 				refuse++
+			}
+			if denied(r) == denied(most) {
+				first = append(first, name(r))
 			}
 		}
 		switch {
 		case refuse == 0:
-			text = append(text, "under steady errors no budget refuses retries")
+			text = append(text, fmt.Sprintf("under steady errors no budget refuses %v %% of the retries", refusesFrom))
 		default:
-			text = append(text, fmt.Sprintf("under steady errors %d of %d budgets refuse retries, %s most, %s %%", refuse, len(all), name(most), compact(denied(most), 1)))
+			text = append(text, fmt.Sprintf("under steady errors %d of %d budgets refuse %v %% of the retries or more, %s most, %s %%", refuse, len(all), refusesFrom, strings.Join(first, " and "), compact(denied(most), 1)))
 		}
 	}
 	lost := func(r table.Row) float64 { return 100 * (1 - summary.Value(r, "trouble_success_ratio_mean")) }

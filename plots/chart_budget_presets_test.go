@@ -1,6 +1,9 @@
 package plots
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestBudgetPresetsChart(t *testing.T) {
 	const keys = "experiment load budget rate_rps attempts error_ratio burst_error_ratio burst_factor burst_s every_s outage_at_s outage_s"
@@ -28,11 +31,22 @@ func TestBudgetPresetsChart(t *testing.T) {
 	if n := len(d[0].Figure.Panels); n != 2 || d[0].Figure.Panels[1].Title != "tower: 189 → 36/s" {
 		t.Errorf("%d panels, the last %q", n, d[0].Figure.Panels[n-1].Title)
 	}
-	const want = "Under steady errors 1 of 2 budgets refuse retries, tower most, 2\u00a0%; in bursts from 8\u00a0% (tower) to 20\u00a0% (aws) of the requests fail"
+	const want = "Under steady errors 1 of 2 budgets refuse 0.1\u00a0% of the retries or more, tower most, 2\u00a0%; in bursts from 8\u00a0% (tower) to 20\u00a0% (aws) of the requests fail"
 	if f := d[1].Figure; f.Title != want || len(f.Panels) != 3 {
 		t.Errorf("title %q, %d panels, want %q and 3", f.Title, len(f.Panels), want)
 	}
 
 	one := tableOf(t, "budget-presets_summary", summaryHeader, "budget-presets steady none"+rest+"1 - - - - 0.95 0.95 0.95 - - -")
 	mustDraw(t, "budget-presets", "What fails without a budget and without retries", 1, one, tableOf(t, "budget-presets_series", seriesHeader))
+}
+
+func TestPowersTo(t *testing.T) {
+	for _, test := range []struct {
+		most float64
+		want string
+	}{{0, "[]"}, {1, "[0 1]"}, {9, "[0 1]"}, {300, "[0 1 10 100]"}, {1000, "[0 1 10 100 1000]"}, {3e5, "[0 10 1000 100000]"}} {
+		if got := fmt.Sprint(powersTo(test.most)); got != test.want {
+			t.Errorf("up to %v: %s, want %s", test.most, got, test.want)
+		}
+	}
 }
