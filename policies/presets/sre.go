@@ -105,8 +105,7 @@ func (s *googleStage) ask(now int64) (uint64, bool, verdict) {
 	s.window.rollTo(now)
 	accepts, requests := acceptsOf(s.window.held)
 	s.window.add(one(true, false))
-	p := dropProbability(s.k, accepts, requests)
-	ok := p == 0 || s.uniform.Next() >= p
+	ok := s.uniform.Next() >= dropProbability(s.k, accepts, requests)
 	return uint64(s.window.head), ok, stay
 }
 
