@@ -55,9 +55,9 @@ Source: breaker windows, second table; the semantics of the libraries.`,
 			{Name: "good_refused_ratio", Doc: "calls in the trace that would have succeeded and were refused ÷ calls that would have succeeded; not in t4b"},
 			{Name: "open_ratio", Doc: "share of the trace in which the breaker was open; not in t4b"},
 			{Name: "detection_delay_s", Doc: "start of an outage to the opening, or to the first refused call of a throttle, mean over the phases, s; never if one of the outages passes unnoticed", Censored: "undetected_count"},
-			{Name: "detection_min_s", Doc: "the same, least of the phases that notice, s"},
-			{Name: "detection_max_s", Doc: "the same, greatest, s"},
-			{Name: "bad_calls_count", Doc: "failing calls made until then, the one that opens included; mean over the phases"},
+			{Name: "detection_min_s", Doc: "the same, least of the phases of a run that notice, s"},
+			{Name: "detection_max_s", Doc: "the same, greatest of a run, s"},
+			{Name: "bad_calls_count", Doc: "failing calls made until then: one that opens it by its failure included, one at whose question it opens (as in Hystrix) not; mean over the phases"},
 			{Name: "reopenings_count", Doc: "openings of a half-open breaker during the outage, mean over the phases; not in t4b"},
 			{Name: "recovery_s", Doc: "end of the outage to the last refused call, 0 if there is none, mean over the phases, s; never if the last call observed is refused in one of them; not in t4b", Censored: "unrecovered_count"},
 		},
@@ -131,11 +131,31 @@ func checkPreset(c Cell) error {
 	}
 	if m := presetMaker(c); m != nil {
 		if err := m.Validate(); err != nil {
-			return fmt.Errorf("experiments: breaker %s, settings %s: %w", c.Text("breaker"), c.Text("settings"), err)
+			return fmt.Errorf("experiments: %sbreaker %s, settings %s: %w", guiltyFactor(c), c.Text("breaker"), c.Text("settings"), err)
 		}
 	}
 	return nil
 }
+
+// guiltyFactor names the factor that a breaker refuses: with that one alone at
+// its default the settings are valid.
+func guiltyFactor(c Cell) string {
+	for _, f := range commonFactors(50) {
+		other := Cell{c.factors, slices.Clone(c.levels)}
+		for i := range c.factors {
+			if c.factors[i].Name == f.Name {
+				other.levels[i] = f.Levels[0]
+			}
+		}
+		if m := presetMaker(other); m != nil && m.Validate() == nil {
+			return "factor " + f.Name + ": " + c.Text(f.Name) + ": "
+		}
+	}
+	return ""
+}
+
+// maxPresetCalls bounds the calls of a run.
+const maxPresetCalls = 1e8
 
 func checkBreakerPresets(c Cell) error {
 	if err := checkPreset(c); err != nil {
@@ -151,6 +171,11 @@ func checkBreakerPresets(c Cell) error {
 	}
 	if total := presetOutage(c, 0).end.Seconds(); total > maxSeconds {
 		return fmt.Errorf("experiments: an outage with its healthy time takes %s s, want at most %s", short(total, 0), formatNumber(maxSeconds))
+	}
+	all := warm + c.Float("hours")*3600 + outagePhases*presetOutage(c, 0).end.Seconds()
+	if n := all * c.Float("rate_rps"); n > maxPresetCalls {
+		return fmt.Errorf("experiments: breaker-presets: %s s, with %d outages, at rate_rps of %s are %s calls, want at most %s",
+			short(all, 0), outagePhases, c.Text("rate_rps"), short(n, 0), formatNumber(maxPresetCalls))
 	}
 	if err := checkGlitch(c); err != nil {
 		return err

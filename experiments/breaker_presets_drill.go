@@ -10,10 +10,10 @@ import (
 
 // A presetDrill is what a breaker does once it is open, found by trying.
 type presetDrill struct {
-	open     time.Duration // until a call is let through
-	byItself bool          // it leaves the open state without a call
-	atOnce   int           // calls let through before one has ended; mostAtOnce and more are that
-	closes   int           // good calls until it is closed; 0 if it needs none, mostToClose if that many do not do
+	open   time.Duration  // until a call is let through
+	after  policies.State // what it says to be an hour after that, if no call asks
+	atOnce int            // calls let through before one has ended; mostAtOnce and more are that
+	closes int            // good calls until it is closed; 0 if it needs none, mostToClose if that many do not do
 }
 
 // Bounds of the trials.
@@ -88,7 +88,7 @@ func drillPreset(m policies.BreakerMaker, rate float64) (d presetDrill, ok bool)
 	}
 	t.clock.now += sim.Time(d.open + time.Hour)
 	t.b.Advance()
-	d.byItself = t.b.State() != policies.Open
+	d.after = t.b.State()
 	return d, true
 }
 
@@ -114,10 +114,35 @@ func (t *trial) close(p policies.Permit) int {
 	return mostToClose
 }
 
-// trialOutage is the response of a cell's breaker to the first outage, at
-// another rate of calls that come evenly; false if that takes too many calls.
-func trialOutage(c Cell, m policies.BreakerMaker, rate float64) (presetResponse, bool) {
-	o := presetOutage(c, 0)
+// A trialMean is the response to the outages of all phases.
+type trialMean struct {
+	delay, bad float64
+	same       bool // the bad calls are as many at every phase
+}
+
+// trialOutages are the responses of a cell's breaker to its outages, at another
+// rate of calls that come evenly; false if that takes too many calls or an
+// outage passes unnoticed.
+func trialOutages(c Cell, m policies.BreakerMaker, rate float64) (trialMean, bool) {
+	mean := trialMean{same: true}
+	first := 0.0
+	for k := range outagePhases {
+		p, ok := trialOutage(c, m, rate, k)
+		if !ok || math.IsInf(p.delay, 1) {
+			return mean, false
+		}
+		if k == 0 {
+			first = p.bad
+		}
+		mean.same = mean.same && p.bad == first
+		mean.delay, mean.bad = mean.delay+p.delay/outagePhases, mean.bad+p.bad/outagePhases
+	}
+	return mean, true
+}
+
+// trialOutage is the response to the outage of one phase.
+func trialOutage(c Cell, m policies.BreakerMaker, rate float64, phase int) (presetResponse, bool) {
+	o := presetOutage(c, phase)
 	if (o.to.Seconds())*rate > 4e6 {
 		return presetResponse{}, false
 	}

@@ -225,7 +225,7 @@ func breakerPresetPhases(ctx context.Context, r *Result) ([]*table.Table, error)
 		table.Column{Name: "replication"}, table.Column{Name: "phase_ms", Doc: "start of the outage after that of a second, ms"}),
 		[]table.Column{
 			{Name: "detection_delay_s", Doc: "start of the outage to the opening, or to the first refused call of a throttle, s; empty: never"},
-			{Name: "bad_calls_count", Doc: "failing calls made until then"},
+			{Name: "bad_calls_count", Doc: "failing calls made until then, as in the summary"},
 			{Name: "reopenings_count", Doc: "openings of a half-open breaker during the outage"},
 			{Name: "recovery_s", Doc: "end of the outage to the last refused call, s; empty: never, or not in t4b"},
 		})
@@ -245,7 +245,7 @@ func breakerPresetPhases(ctx context.Context, r *Result) ([]*table.Table, error)
 					continue
 				}
 				t.Append(append(p.keyCells(i), "0", formatNumber(float64(phaseOf(phase).Milliseconds()))),
-					finiteOrNaN(o.delay), o.bad, o.reopenings, finiteOrNaN(o.recovery))
+					wholeNanos(finiteOrNaN(o.delay)), o.bad, o.reopenings, wholeNanos(finiteOrNaN(o.recovery)))
 			}
 		}
 	}

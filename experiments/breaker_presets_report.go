@@ -17,21 +17,39 @@ func reportBreakerPresets(r *Result) []table.Text {
 		t := table.Text{
 			Caption: presetSettingsWords(c) + ": means of " + r.replications() + r.Plan.varying(c, "breaker", "settings"),
 			Header: []string{"breaker", "false trips in " + c.Text("hours") + " h [95 %]", "closed form", "P(any)", "flaps", "open", "good refused",
-				"notices after s", "least", "most", "bad calls", "reopenings", "recovers after s"},
+				"notices after s", "least phase", "most", "bad calls", "reopenings", "recovers after s"},
 			Left: 1,
 		}
 		for _, i := range cells {
 			get := func(m string) Stat { return r.Stat(i, m) }
-			t.Append(r.Plan.Cells[i].Text("breaker"), meanCI(get("false_trips_count"), 2), exact(get("false_trips_count"), 1), short(get("any_false_trip_ratio").Mean, 2),
+			t.Append(r.Plan.Cells[i].Text("breaker"), meanCI(roundedStat(get("false_trips_count"), 2), 2), exact(get("false_trips_count"), 1), short(get("any_false_trip_ratio").Mean, 2),
 				short(get("flaps_count").Mean, 1), percentage(get("open_ratio").Mean), percentage(get("good_refused_ratio").Mean),
-				reached(get("detection_delay_s"), 3), short(get("detection_min_s").Mean, 3), short(get("detection_max_s").Mean, 3),
-				short(get("bad_calls_count").Mean, 1), short(get("reopenings_count").Mean, 1), reached(get("recovery_s"), 2))
+				reached(roundedStat(get("detection_delay_s"), 3), 3), short(get("detection_min_s").Mean, 3), short(get("detection_max_s").Mean, 3),
+				short(get("bad_calls_count").Mean, 1), short(get("reopenings_count").Mean, 1), recovers(get("recovery_s"), c))
 		}
 		t.DropEmpty(Blank)
 		t.Notes = presetNotes(r, cells)
 		texts = append(texts, t)
 	}
 	return texts
+}
+
+// roundedStat is what is printed, so that a table, its notes and its figure round
+// alike.
+func roundedStat(s Stat, decimals int) Stat {
+	scale := math.Pow(10, float64(decimals))
+	for _, v := range []*float64{&s.Mean, &s.Lo, &s.Hi} {
+		*v = math.Round(*v*scale) / scale
+	}
+	return s
+}
+
+// recovers renders a recovery; one that was not observed may come later.
+func recovers(s Stat, c Cell) string {
+	if s.Applies() && s.N == 0 {
+		return "not in " + c.Text("observe_s")
+	}
+	return reached(roundedStat(s, 2), 2)
 }
 
 // presetSettingsWords says which settings a table is about.
@@ -54,7 +72,7 @@ type presetRow struct {
 	c     Cell
 	name  string
 	maker policies.BreakerMaker
-	delay Stat
+	delay Stat // rounded
 }
 
 // presetNotes say in words what the rows differ in.
@@ -68,7 +86,7 @@ func presetNotes(r *Result, cells []int) []string {
 			without = append(without, c.Text("breaker")+" ("+c.preset().Differs+")")
 			continue
 		}
-		rows = append(rows, presetRow{i, c, c.Text("breaker"), m, r.Stat(i, "detection_delay_s")})
+		rows = append(rows, presetRow{i, c, c.Text("breaker"), m, roundedStat(r.Stat(i, "detection_delay_s"), 3)})
 	}
 	var notes []string
 	if len(without) > 0 {
@@ -77,8 +95,17 @@ func presetNotes(r *Result, cells []int) []string {
 	if len(rows) == 0 {
 		return notes
 	}
+	var unlike []string
+	for _, p := range notThrottles(rows) {
+		if p.c.preset().Set == nil {
+			unlike = append(unlike, p.name+" ("+p.c.preset().Differs+")")
+		}
+	}
+	if len(unlike) > 0 {
+		notes = append(notes, "Not to be set like the others: "+strings.Join(unlike, ", ")+".")
+	}
 	notes = append(notes, differNotes(rows)...)
-	notes = append(notes, speedNotes(rows)...)
+	notes = append(notes, speedNotes(r, rows)...)
 	notes = append(notes, neverNotes(rows)...)
 	notes = append(notes, windowNotes(r, rows)...)
 	notes = append(notes, phaseNotes(r, rows)...)
@@ -99,7 +126,7 @@ func notThrottles(rows []presetRow) []presetRow {
 
 // speedNotes say who notices an outage first and last, and whether calls or
 // time decide: by the delay at another rate.
-func speedNotes(rows []presetRow) []string {
+func speedNotes(r *Result, rows []presetRow) []string {
 	rows = slices.DeleteFunc(notThrottles(rows), func(p presetRow) bool { return !p.always() })
 	if len(rows) < 2 {
 		return nil
@@ -118,8 +145,8 @@ func speedNotes(rows []presetRow) []string {
 		return nil
 	}
 	return []string{
-		"First to notice an outage: " + namesLike(rows, fastest) + " after " + short(fastest.delay.Mean, 3) + " s" + whySpeed(fastest) + ".",
-		"Last: " + namesLike(rows, slowest) + " after " + short(slowest.delay.Mean, 3) + " s" + whySpeed(slowest) + ".",
+		"First to notice an outage: " + namesLike(rows, fastest) + " after " + short(fastest.delay.Mean, 3) + " s" + whySpeed(r, fastest) + ".",
+		"Last: " + namesLike(rows, slowest) + " after " + short(slowest.delay.Mean, 3) + " s" + whySpeed(r, slowest) + ".",
 	}
 }
 
@@ -132,87 +159,4 @@ func namesLike(rows []presetRow, like presetRow) string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// fasterBy is how many times as many calls the notes try.
-const fasterBy = 4
-
-// whySpeed compares a delay with that at another rate: a number of calls is
-// reached sooner if there are more of them, a share of a window in time is not.
-func whySpeed(p presetRow) string {
-	rate := p.c.Float("rate_rps")
-	one, ok := trialOutage(p.c, p.maker, rate)
-	more, ok2 := trialOutage(p.c, p.maker, fasterBy*rate)
-	if !ok || !ok2 || math.IsInf(one.delay, 1) || math.IsInf(more.delay, 1) {
-		return ""
-	}
-	there := fmt.Sprintf("%s at %s/s (%s s)", short(more.bad, 0), formatNumber(fasterBy*rate), short(more.delay, 3))
-	switch {
-	case one.bad == more.bad && one.bad == 1:
-		return ": 1 bad call is enough, at any rate"
-	case one.bad == more.bad:
-		return fmt.Sprintf(": %s bad calls are enough, at any rate (%s s at %s/s)", short(one.bad, 0), short(more.delay, 3), formatNumber(fasterBy*rate))
-	case more.delay > one.delay/2:
-		return fmt.Sprintf(": bad calls must fill their share of a window in time, %s at %s/s and %s", short(one.bad, 0), formatNumber(rate), there)
-	}
-	return fmt.Sprintf(": bad calls made until then: %s at %s/s, %s", short(one.bad, 0), formatNumber(rate), there)
-}
-
-// neverNotes say which breakers let an outage pass, and from which rate on
-// they would not.
-func neverNotes(rows []presetRow) []string {
-	byText := map[string][]string{}
-	var texts []string
-	for _, p := range notThrottles(rows) {
-		if p.always() {
-			continue
-		}
-		text := whyNever(p)
-		if byText[text] == nil {
-			texts = append(texts, text)
-		}
-		byText[text] = append(byText[text], p.name+opensFrom(p))
-	}
-	var notes []string
-	for _, text := range texts {
-		notes = append(notes, text+": "+strings.Join(byText[text], ", ")+".")
-	}
-	if len(notes) > 0 {
-		notes = append(notes, "In brackets the rate, of those that double, from which on it does open: below, too few calls arrive in its window.")
-	}
-	return notes
-}
-
-// whyNever says that a breaker lets outages pass, and why as far as it is plain.
-func whyNever(p presetRow) string {
-	rate := p.c.Float("rate_rps")
-	text := "Never opens"
-	if p.delay.N > 0 {
-		text = "Does not open every time"
-	}
-	text += fmt.Sprintf(" in outages of %s s at %s/s", p.c.Text("outage_s"), formatNumber(rate))
-	if calls := rate * p.c.Float("window_s"); p.c.Text("settings") != presetDefaults && calls < p.c.Float("minimum") {
-		text += fmt.Sprintf(", as in a window of %s s there are %s calls, fewer than the minimum of %s", p.c.Text("window_s"), short(calls, 1), p.c.Text("minimum"))
-	}
-	return text
-}
-
-// opensFrom is the lowest rate, of those that double, at which a breaker opens:
-// below it too few calls arrive in its window. If there is none the outage is
-// too short, or it does not look at failures.
-func opensFrom(p presetRow) string {
-	rate := p.c.Float("rate_rps")
-	for {
-		o, ok := trialOutage(p.c, p.maker, 2*rate)
-		if !ok {
-			if differs := p.c.preset().Differs; differs != "" {
-				return fmt.Sprintf(" (nor at %s/s; %s)", formatNumber(rate), differs)
-			}
-			return fmt.Sprintf(" (nor at %s/s)", formatNumber(rate))
-		}
-		rate *= 2
-		if !math.IsInf(o.delay, 1) {
-			return fmt.Sprintf(" (at %s/s after %s s)", formatNumber(rate), short(o.delay, 2))
-		}
-	}
 }

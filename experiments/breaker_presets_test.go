@@ -169,7 +169,7 @@ func TestDrillPreset(t *testing.T) {
 		OpenFor: 3e9, Probes: 4,
 	}
 	d, ok := drillPreset(m, 10)
-	if want := (presetDrill{open: 3e9, atOnce: 4, closes: 4}); !ok || d != want {
+	if want := (presetDrill{open: 3e9, after: policies.Open, atOnce: 4, closes: 4}); !ok || d != want {
 		t.Errorf("%+v, %v, want %+v", d, ok, want)
 	}
 	if _, ok := drillPreset(presets.GoogleSREDefaults(), 10); ok {
@@ -207,7 +207,7 @@ func TestPresetWordsNameTheLibraries(t *testing.T) {
 	notes := strings.Join(text.Notes, "\n")
 	for _, want := range []string{
 		"No such settings: google-sre", "in a window of 10 s there are 10 calls, fewer than the minimum of 20: time-window (at 2/s after 4.5 s).",
-		"Good calls that close it, found by trying: 1: count-window.", "Open until somebody asks, however long: count-window.",
+		"Good calls that close it, found by trying: 1: count-window.", "The state it reports an hour after its time open if nobody has called: open: count-window.",
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no %q in the notes:\n%s", want, notes)

@@ -2,9 +2,9 @@ package experiments
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/stormglass/stormglass/policies"
@@ -40,38 +40,42 @@ func differNotes(rows []presetRow) []string {
 }
 
 // windowNotes hold windows in time that are cut into buckets against the exact
-// one: those that notice an outage about as late.
+// one.
 func windowNotes(r *Result, rows []presetRow) []string {
 	at := slices.IndexFunc(rows, func(p presetRow) bool {
 		rule, ok := exactRule(p.maker)
-		return ok && rule.Window.Kind == policies.TimeWindow && p.always()
+		return ok && rule.Window.Kind == policies.TimeWindow
 	})
 	if at < 0 || rows[0].c.Text("settings") == presetDefaults {
 		return nil
 	}
 	whole := rows[at]
 	var others []string
-	more := false
+	more, none := false, false
+	trips := func(p presetRow) string {
+		s := r.Stat(p.cell, "false_trips_count")
+		more = more || s.Mean > r.Stat(whole.cell, "false_trips_count").Mean
+		none = none || s.Mean == 0
+		return meanCI(roundedStat(s, 2), 2)
+	}
+	exact := trips(whole)
 	for _, p := range notThrottles(rows) {
-		if p.cell != whole.cell && p.always() && math.Abs(p.delay.Mean-whole.delay.Mean) <= whole.delay.Mean/4 {
-			s := r.Stat(p.cell, "false_trips_count")
-			more = more || s.Mean > r.Stat(whole.cell, "false_trips_count").Mean
-			others = append(others, p.name+" "+meanCI(s, 2))
+		if p.cell != whole.cell && p.inTime() {
+			others = append(others, p.name+" "+trips(p))
 		}
 	}
 	if len(others) == 0 {
 		return nil
 	}
-	trips := meanCI(r.Stat(whole.cell, "false_trips_count"), 2)
-	if trips == "0" {
-		trips = fmt.Sprintf("0 (fewer than %s with 95 %% confidence)", short(-math.Log(0.05)/float64(r.Measured()), 2))
-	}
 	note := fmt.Sprintf("False trips in %s h of windows in time, mean [95 %%]: exact (%s) %s; in buckets: %s.", whole.c.Text("hours"), whole.name,
-		trips, strings.Join(others, ", "))
+		exact, strings.Join(others, ", "))
+	if none {
+		note += fmt.Sprintf(" 0 in %s means fewer than %s on average, with 95 %% confidence.", r.replications(), roundedUp(-math.Log(0.05)/float64(r.Measured())))
+	}
 	if !more {
 		return []string{note}
 	}
-	return []string{note, "A bucket leaves all at once, so the window is up to a bucket shorter than it says, and some failures are a larger share of fewer calls."}
+	return []string{note, "A window in buckets begins and ends at their edges, so it does not hold quite the calls of the last " + whole.c.Text("window_s") + " s."}
 }
 
 // phaseNotes say whose delay depends on where in a second the outage begins.
@@ -86,7 +90,7 @@ func phaseNotes(r *Result, rows []presetRow) []string {
 		if most-least <= 1.5/p.c.Float("rate_rps") {
 			flat = append(flat, p.name)
 		} else {
-			depends = append(depends, fmt.Sprintf("%s %s–%s s", p.name, short(least, 2), short(most, 2)))
+			depends = append(depends, fmt.Sprintf("%s %s–%s s", p.name, short(least, 3), short(most, 3)))
 		}
 	}
 	if len(depends) == 0 {
@@ -96,27 +100,33 @@ func phaseNotes(r *Result, rows []presetRow) []string {
 	if len(flat) > 0 {
 		note += "; it does not, to a call, at " + strings.Join(flat, ", ")
 	}
-	return []string{note + "."}
+	note += "."
+	if r.Plan.Reps > 1 {
+		note += fmt.Sprintf(" Least and greatest of the %d phases of a run, means over the runs.", outagePhases)
+	}
+	return []string{note}
 }
 
 // falseTripWords say whose settings open for nothing all the time.
 func falseTripWords(r *Result, rows []presetRow) []string {
-	var quiet []string
-	worst, most := presetRow{}, 0.0
+	var quiet, worst []string
+	most := 0.0
+	refused := func(p presetRow) float64 { return r.Stat(p.cell, "good_refused_ratio").Mean }
 	for _, p := range notThrottles(rows) {
-		trips := r.Stat(p.cell, "false_trips_count")
-		refused := r.Stat(p.cell, "good_refused_ratio").Mean
-		if trips.Mean == 0 {
+		if r.Stat(p.cell, "false_trips_count").Mean == 0 {
 			quiet = append(quiet, p.name)
 		}
-		if refused > most {
-			worst, most = p, refused
+		most = max(most, refused(p))
+	}
+	for _, p := range notThrottles(rows) {
+		if percentage(refused(p)) == percentage(most) {
+			worst = append(worst, fmt.Sprintf("%s (%s openings in %s h, %s of them flaps)", p.name,
+				short(r.Stat(p.cell, "false_trips_count").Mean, 2), p.c.Text("hours"), short(r.Stat(p.cell, "flaps_count").Mean, 1)))
 		}
 	}
 	var notes []string
-	if most > 0 {
-		notes = append(notes, fmt.Sprintf("Most good calls refused for nothing: %s, %s of them, in %s openings in %s h, %s of them flaps.", worst.name,
-			percentage(most), short(r.Stat(worst.cell, "false_trips_count").Mean, 1), worst.c.Text("hours"), short(r.Stat(worst.cell, "flaps_count").Mean, 1)))
+	if percentage(most) != percentage(0) {
+		notes = append(notes, fmt.Sprintf("Most good calls refused for nothing, %s of them: %s.", percentage(most), strings.Join(worst, ", ")))
 	}
 	if len(quiet) > 0 {
 		notes = append(notes, fmt.Sprintf("No false trip in %d × %s h: %s.", r.Measured(), rows[0].c.Text("hours"), strings.Join(quiet, ", ")))
@@ -126,90 +136,73 @@ func falseTripWords(r *Result, rows []presetRow) []string {
 
 // recoveryNotes say who comes back first and last, and what it takes.
 func recoveryNotes(r *Result, rows []presetRow) []string {
-	type back struct {
-		row presetRow
-		s   Stat
-		d   presetDrill
-		ok  bool
-	}
-	var all []back
+	notes := refusesOn(r, rows)
+	closes, atOnce, after := map[int][]string{}, map[int][]string{}, map[int][]string{}
 	for _, p := range notThrottles(rows) {
-		b := back{row: p, s: r.Stat(p.cell, "recovery_s")}
 		if !p.always() {
 			continue // it has nothing to come back from, in some outage
 		}
-		b.d, b.ok = drillPreset(p.maker, p.c.Float("rate_rps"))
-		all = append(all, b)
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	var notes []string
-	sorted := slices.DeleteFunc(slices.Clone(all), func(b back) bool { return b.s.N == 0 || b.s.Censored > 0 })
-	slices.SortStableFunc(sorted, func(a, b back) int {
-		switch {
-		case a.s.Mean < b.s.Mean:
-			return -1
-		case a.s.Mean > b.s.Mean:
-			return 1
-		}
-		return 0
-	})
-	if n := len(sorted); n > 1 {
-		notes = append(notes, fmt.Sprintf("Refuses on after an outage of %s s: %s s (%s) to %s s (%s), by what is left of the time open when it ends.", all[0].row.c.Text("outage_s"),
-			short(sorted[0].s.Mean, 2), sorted[0].row.name, short(sorted[n-1].s.Mean, 2), sorted[n-1].row.name))
-	}
-	closes, atOnce, ask, itself := map[int][]string{}, map[int][]string{}, []string(nil), []string(nil)
-	for _, b := range all {
-		if !b.ok {
+		d, ok := drillPreset(p.maker, p.c.Float("rate_rps"))
+		if !ok {
 			continue
 		}
-		closes[b.d.closes] = append(closes[b.d.closes], b.row.name)
-		if b.d.closes > 0 {
-			atOnce[b.d.atOnce] = append(atOnce[b.d.atOnce], b.row.name)
+		closes[d.closes] = append(closes[d.closes], p.name)
+		if d.closes > 0 {
+			atOnce[d.atOnce] = append(atOnce[d.atOnce], p.name)
 		}
-		if b.d.byItself {
-			itself = append(itself, b.row.name)
-		} else {
-			ask = append(ask, b.row.name)
-		}
+		after[int(d.after)] = append(after[int(d.after)], p.name)
 	}
-	list := func(m map[int][]string, words func(int) string) string {
-		var keys []int
-		for k := range m {
-			keys = append(keys, k)
-		}
-		sort.Ints(keys)
+	add := func(text string, m map[int][]string, words func(int) string) {
 		var texts []string
-		for _, k := range keys {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
 			texts = append(texts, words(k)+": "+strings.Join(m[k], ", "))
 		}
-		return strings.Join(texts, "; ")
+		if len(texts) > 0 {
+			notes = append(notes, text+strings.Join(texts, "; ")+".")
+		}
 	}
-	if len(closes) > 0 {
-		notes = append(notes, "Good calls that close it, found by trying: "+list(closes, func(k int) string {
-			switch k {
-			case 0:
-				return "none, time alone"
-			case mostToClose:
-				return fmt.Sprintf("not even %d", mostToClose)
-			}
-			return fmt.Sprint(k)
-		})+".")
+	add("Good calls that close it, found by trying: ", closes, func(k int) string {
+		switch k {
+		case 0:
+			return "none, time alone"
+		case mostToClose:
+			return fmt.Sprintf("not even %d", mostToClose)
+		}
+		return fmt.Sprint(k)
+	})
+	add("Calls let through before one of them has ended: ", atOnce, func(k int) string {
+		if k >= mostAtOnce {
+			return "all"
+		}
+		return fmt.Sprint(k)
+	})
+	add("The state it reports an hour after its time open if nobody has called: ", after, func(k int) string { return policies.State(k).String() })
+	return notes
+}
+
+// refusesOn says how long breakers and throttles refuse good calls after an
+// outage: all that noticed it, or refuse without having done so.
+func refusesOn(r *Result, rows []presetRow) []string {
+	names := map[float64][]string{}
+	var on []string
+	for _, p := range rows {
+		s := roundedStat(r.Stat(p.cell, "recovery_s"), 2)
+		switch {
+		case s.Censored > 0:
+			on = append(on, p.name)
+		case s.N > 0 && (p.always() || s.Mean > 0):
+			names[s.Mean] = append(names[s.Mean], p.name)
+		}
 	}
-	if len(atOnce) > 0 {
-		notes = append(notes, "Calls let through before one of them has ended: "+list(atOnce, func(k int) string {
-			if k >= mostAtOnce {
-				return "all"
-			}
-			return fmt.Sprint(k)
-		})+".")
+	var notes []string
+	c := rows[0].c
+	if all := slices.Sorted(maps.Keys(names)); len(all) > 1 {
+		first, last := all[0], all[len(all)-1]
+		notes = append(notes, fmt.Sprintf("Refuses on after an outage of %s s: %s s (%s) to %s s (%s).", c.Text("outage_s"),
+			short(first, 2), strings.Join(names[first], ", "), short(last, 2), strings.Join(names[last], ", ")))
 	}
-	if len(ask) > 0 {
-		notes = append(notes, "Open until somebody asks, however long: "+strings.Join(ask, ", ")+".")
-	}
-	if len(itself) > 0 {
-		notes = append(notes, "Leaves the open state by itself: "+strings.Join(itself, ", ")+".")
+	if len(on) > 0 {
+		notes = append(notes, fmt.Sprintf("Still refuses when the %s s observed after it end, in some runs or all: %s.", c.Text("observe_s"), strings.Join(on, ", ")))
 	}
 	return notes
 }
@@ -218,16 +211,26 @@ func recoveryNotes(r *Result, rows []presetRow) []string {
 func throttleNotes(r *Result, rows []presetRow) []string {
 	var texts []string
 	for _, p := range rows {
-		if p.c.preset().Throttle {
-			text := p.name + " never"
-			if p.delay.N > 0 {
-				text = fmt.Sprintf("%s after %s s", p.name, meanCI(p.delay, 2))
-			}
-			if n := p.delay.N + p.delay.Censored; p.delay.N > 0 && p.delay.Censored > 0 {
-				text += fmt.Sprintf(" in %d of %d runs", p.delay.N, n)
-			}
-			texts = append(texts, text)
+		if !p.c.preset().Throttle {
+			continue
 		}
+		text := p.name
+		back := roundedStat(r.Stat(p.cell, "recovery_s"), 2)
+		switch n := p.delay.N + p.delay.Censored; {
+		case p.delay.N == n:
+			text += " after " + meanCI(p.delay, 3) + " s"
+		case p.delay.N > 0:
+			text += fmt.Sprintf(" after %s s in %d of %d runs", meanCI(p.delay, 3), p.delay.N, n)
+		case r.Stat(p.cell, "detection_min_s").N > 0:
+			text += " not in every one"
+		case back.N > 0 && back.Mean > 0:
+			text += " not before its end, but then good calls, the last " + meanCI(back, 2) + " s after it"
+		case back.N == 0 && back.Applies():
+			text += " not before its end, but then good calls for as long as they are observed"
+		default:
+			text += " never"
+		}
+		texts = append(texts, text)
 	}
 	if len(texts) == 0 {
 		return nil

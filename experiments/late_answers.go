@@ -66,9 +66,11 @@ libraries.`,
 			{Name: "late_changes_count", Doc: "changes of state that such an answer made the instant it came"},
 			{Name: "late_effect_ratio", Doc: "share of runs in which the states differ from those of a run whose late answers are thrown away", Proportion: true},
 			{Name: "wrong_closings_count", Doc: "closings during the outage, while every call sent fails"},
-			{Name: "late_reopenings_count", Doc: "openings after the outage, of a closed or half-open breaker"},
+			{Name: "late_reopenings_count", Doc: "openings after the outage, but for the first since its start; of a closed or half-open breaker"},
 			{Name: "recovery_s", Doc: "end of the outage to the last refused call, 0 if there is none, s; never if the last call observed is refused", Censored: "unrecovered_count"},
 			{Name: "good_refused_count", Doc: "calls refused from the start of the outage on that would have succeeded"},
+			{Name: "unnoticed_ratio", Doc: "share of runs in which the breaker does not open from the start of the outage on", Proportion: true},
+			{Name: "opens_late_ratio", Doc: "share of runs in which its first opening from then on comes after the outage", Proportion: true},
 		},
 		Reps:    20,
 		Check:   checkLateAnswers,
@@ -84,15 +86,12 @@ func checkLateAnswers(c Cell) error {
 	}
 	calls := max(healthyCalls, c.Float("window_calls"))
 	total := c.Float("healthy_s") + calls/c.Float("rate_rps") + 1 + max(c.Float("outage_s"), c.Float("hang_s")) + c.Float("observe_s")
-	if n := total * c.Float("rate_rps"); n > maxLateCalls || total > maxSeconds {
+	if n := total * c.Float("rate_rps"); n > maxPresetCalls || total > maxSeconds {
 		return fmt.Errorf("experiments: late-answers: %s s at rate_rps of %s are %s calls, want at most %s calls in %s s",
-			short(total, 0), c.Text("rate_rps"), short(n, 0), formatNumber(maxLateCalls), formatNumber(maxSeconds))
+			short(total, 0), c.Text("rate_rps"), short(n, 0), formatNumber(maxPresetCalls), formatNumber(maxSeconds))
 	}
 	return arrivals(c).Validate()
 }
-
-// maxLateCalls bounds a run, and so the calls under way.
-const maxLateCalls = 1e8
 
 // lateOutage is the outage of a cell, that begins a part of a second after a
 // healthy time that fills the windows.

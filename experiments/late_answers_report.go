@@ -17,7 +17,7 @@ func reportLateAnswers(r *Result) []table.Text {
 		t := table.Text{
 			Caption: "Settings " + c.Text("settings") + ", " + r.Plan.words("scenario", c.Text("scenario")) + ": means of " + r.replications() +
 				r.Plan.varying(c, "breaker", "settings", "scenario"),
-			Header: []string{"breaker", "late answers", "that change the state", "runs they matter in", "wrong closings [95 %]", "openings after [95 %]",
+			Header: []string{"breaker", "late answers", "that change the state", "runs they matter in", "wrong closings [95 %]", "reopenings after [95 %]",
 				"recovers after s", "good calls refused"},
 			Left: 1,
 		}
@@ -28,7 +28,7 @@ func reportLateAnswers(r *Result) []table.Text {
 			}
 			t.Append(r.Plan.Cells[i].Text("breaker"), short(get("late_answers_count").Mean, 1), short(get("late_changes_count").Mean, 2), percentage(get("late_effect_ratio").Mean),
 				meanCI(get("wrong_closings_count"), 2), meanCI(get("late_reopenings_count"), 2),
-				reached(get("recovery_s"), 2), short(get("good_refused_count").Mean, 1))
+				lateRecovery(r, i), short(get("good_refused_count").Mean, 1))
 		}
 		if len(t.Rows) > 0 {
 			t.DropEmpty(Blank)
@@ -37,6 +37,14 @@ func reportLateAnswers(r *Result) []table.Text {
 		}
 	}
 	return texts
+}
+
+// lateRecovery renders a recovery; a breaker that never opened has none.
+func lateRecovery(r *Result, cell int) string {
+	if r.Stat(cell, "unnoticed_ratio").Mean == 1 {
+		return "never opened"
+	}
+	return recovers(r.Stat(cell, "recovery_s"), r.Plan.Cells[cell])
 }
 
 // lateAnswersStates is the states of the breakers over time in replication 0,
@@ -63,7 +71,7 @@ func lateAnswersStates(ctx context.Context, r *Result) ([]*table.Table, error) {
 		}
 		start := run.outage.from.Seconds()
 		add := func(what string, from, to, changes float64) {
-			t.Append(append(slices.Clone(p.keyCells(i)), "0", what), from-start, to-start, changes)
+			t.Append(append(slices.Clone(p.keyCells(i)), "0", what), wholeNanos(from-start), wholeNanos(to-start), changes)
 		}
 		state, from := policies.Closed, 0.0
 		for _, ch := range run.changes {

@@ -28,6 +28,8 @@ type lateRun struct {
 	late, lateChanges    int64
 	wrongClosings        int64
 	lateReopenings       int64
+	opened               bool // since the start of the outage
+	openedLate           bool // not before its end
 	goodRefused, refused int64
 	lastRefused          sim.Time
 	lastCall             sim.Time
@@ -73,6 +75,11 @@ func (l *lateCalls) fate(k uint64, outage bool) (failed bool, latency time.Durat
 }
 
 func newLateRun(j Job, c Cell, drop bool) (*lateRun, error) {
+	return newLateRunOf(presetMaker(c), j, c, drop)
+}
+
+// newLateRunOf is the run of a cell with another breaker.
+func newLateRunOf(m policies.BreakerMaker, j Job, c Cell, drop bool) (*lateRun, error) {
 	r := &lateRun{
 		outage: lateOutage(c, j.Draws("phase").Float64(0, 0)), drop: drop,
 		calls: lateCalls{
@@ -84,7 +91,7 @@ func newLateRun(j Job, c Cell, drop bool) (*lateRun, error) {
 	if r.source, err = arrivals(c).Source(j.Stream("arrivals")); err != nil {
 		return nil, err
 	}
-	r.breaker, err = presetMaker(c).NewCircuitBreaker(policies.Host{
+	r.breaker, err = m.NewCircuitBreaker(policies.Host{
 		Clock: &r.clock, OnChange: r.changed, Uniform: policies.NewUniform(j.Stream("throttle")),
 	})
 	return r, err
@@ -109,8 +116,13 @@ func (r *lateRun) changed(c policies.Change) {
 	if c.To == policies.Closed && at >= r.outage.from && at < r.outage.to {
 		r.wrongClosings++
 	}
-	if c.To == policies.Open && at >= r.outage.to {
-		r.lateReopenings++
+	if c.To == policies.Open && at >= r.outage.from {
+		switch after := at >= r.outage.to; {
+		case !r.opened:
+			r.opened, r.openedLate = true, after
+		case after:
+			r.lateReopenings++
+		}
 	}
 }
 
@@ -216,7 +228,7 @@ func measureLateAnswers(ctx context.Context, j Job) ([][]float64, error) {
 func measureLate(ctx context.Context, j Job, c Cell) ([]float64, error) {
 	nan := math.NaN()
 	if presetMaker(c) == nil {
-		return []float64{nan, nan, nan, nan, nan, nan, nan}, nil
+		return []float64{nan, nan, nan, nan, nan, nan, nan, nan, nan}, nil
 	}
 	var runs [2]*lateRun
 	for i := range runs {
@@ -230,11 +242,12 @@ func measureLate(ctx context.Context, j Job, c Cell) ([]float64, error) {
 	}
 	r := runs[0]
 	if c.preset().Throttle {
-		return []float64{nan, nan, nan, nan, nan, r.recovery(), float64(r.goodRefused)}, nil
+		return []float64{nan, nan, nan, nan, nan, r.recovery(), float64(r.goodRefused), nan, nan}, nil
 	}
 	same := slices.EqualFunc(r.changes, runs[1].changes, func(a, b policies.Change) bool { return a.To == b.To && a.At.Equal(b.At) })
 	return []float64{
 		float64(r.late), float64(r.lateChanges), indicate(!same),
 		float64(r.wrongClosings), float64(r.lateReopenings), r.recovery(), float64(r.goodRefused),
+		indicate(!r.opened), indicate(r.openedLate),
 	}, nil
 }

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -29,7 +30,7 @@ func drawBreakerPresets(summary *table.Table, details []*table.Table) ([]Drawing
 		f := &Figure{
 			Title:    glued(breakerPresetsTitle(summary, g, curves)),
 			Subtitle: glued(breakerPresetsSubtitle(key) + strings.ReplaceAll(g.title(), " · settings = "+key("settings"), "")),
-			Note:     fmt.Sprintf(" · left: replication 0, first failing call at the phase if arrivals are fixed; right: means of %s h each, 95 %% intervals (Student t), bars: mean ± sd of one run", key("hours")),
+			Note:     fmt.Sprintf(" · left: replication 0, first failing call at the phase if arrivals are fixed; right: means of %s h each, 95 %% intervals (Student t)", key("hours")),
 			Columns:  2, Width: 1500,
 		}
 		style := map[string]Style{}
@@ -42,12 +43,13 @@ func drawBreakerPresets(summary *table.Table, details []*table.Table) ([]Drawing
 		if flat != "" {
 			f.Note = " · not in the left panel, since they are the same at every phase: " + flat + f.Note
 		}
+		f.Note += rowNotes(summary, g)
 		right := presetRows(summary, g, style)
 		f.Panels = []Panel{left, right}
 		f.Height = max(640, 300+34*len(right.Y.Rows))
 		f.Key = []KeyItem{
 			{KeyPoint, Neutral.Member(0), "one colour and glyph: the same delays at every phase"},
-			{KeyInterval, Neutral.Member(0), "mean, 95 %"}, {KeySpread, Neutral.Member(0), "mean ± sd of one run"},
+			{KeyInterval, Neutral.Member(0), "mean, 95 %"},
 		}
 		drawings = append(drawings, Drawing{strings.TrimPrefix(g.suffix(), "_settings-defaults"), f})
 	}
@@ -96,10 +98,10 @@ func nearExact(curves []phaseCurve) (near []phaseCurve, flat string, ok bool) {
 	for _, c := range curves {
 		lo, hi := delayRange([]phaseCurve{c})
 		switch {
+		case lo == hi && !slices.Contains(c.names, exactWindow): // a window of calls
+			rest = append(rest, fmt.Sprintf("%s (%s s)", strings.Join(c.names, ", "), thousandths(lo)))
 		case c.mean > exact/2 && c.mean < 2*exact:
 			near = append(near, c)
-		case lo == hi:
-			rest = append(rest, fmt.Sprintf("%s (%s s)", strings.Join(c.names, ", "), compact(lo, 3)))
 		default:
 			return nil, "", false
 		}
@@ -166,7 +168,7 @@ func phaseCurves(phases *table.Table, g group) []phaseCurve {
 		if !ok {
 			i = len(curves)
 			byDelays[same] = i
-			line.Style, line.Points = curveStyle(i), true
+			line.Points = true
 			curves = append(curves, phaseCurve{line: line, mean: sum / float64(len(line.X))})
 		}
 		curves[i].names = append(curves[i].names, breaker)
@@ -174,16 +176,34 @@ func phaseCurves(phases *table.Table, g group) []phaseCurve {
 	for i := range curves {
 		curves[i].line.Label = curves[i].name()
 	}
+	colour(curves)
 	return curves
 }
 
 // curveFamilies are in an order in which neighbours differ well.
-var curveFamilies = []Family{CountWindow, TimeWindow, BucketWindow, Budget, FixedRetry, NoRetry, Unlimited, BudgetBreaker}
+var curveFamilies = []Family{FixedRetry, NoRetry, Unlimited, BudgetBreaker, BucketWindow, Budget}
 
-func curveStyle(i int) Style {
-	s := curveFamilies[i%len(curveFamilies)].Member(i / len(curveFamilies))
-	s.Width, s.Size = 2, 4.5
-	return s
+// colour gives the exact windows their own colours, and the other curves the
+// rest in the order of their delays, so that those of one colour lie apart.
+func colour(curves []phaseCurve) {
+	var order []int
+	for i, c := range curves {
+		switch {
+		case slices.Contains(c.names, exactWindow):
+			curves[i].line.Style = TimeWindow.Member(0)
+		case slices.Contains(c.names, "count-window"):
+			curves[i].line.Style = CountWindow.Member(0)
+		default:
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(curves[a].mean, curves[b].mean) })
+	for k, i := range order {
+		curves[i].line.Style = curveFamilies[k%len(curveFamilies)].Member(k / len(curveFamilies))
+	}
+	for i := range curves {
+		curves[i].line.Style.Width, curves[i].line.Style.Size = 2, 4.5
+	}
 }
 
 // name is that of its first breaker and how many more there are.
@@ -223,13 +243,13 @@ func presetRows(summary *table.Table, g group, style map[string]Style) Panel {
 		value := func(metric string) float64 { return summary.Value(r, metric) }
 		row := indexOf(&p.Y.Rows, name)
 		e.Points = append(e.Points, Estimate{
-			At: row, Style: s, Mean: value("false_trips_count_mean"), SD: orZero(value("false_trips_count_sd")),
+			At: row, Style: s, Mean: value("false_trips_count_mean"),
 			Lo: value("false_trips_count_ci95_lo"), Hi: value("false_trips_count_ci95_hi"),
 		})
-		notices = append(notices, recoveryText(value("detection_delay_s_mean"), value("undetected_count")))
-		bad = append(bad, compact(value("bad_calls_count_mean"), 0))
+		notices = append(notices, noticeText(value("detection_delay_s_mean"), value("undetected_count")))
+		bad = append(bad, compact(math.Round(10*value("bad_calls_count_mean"))/10, 1))
 		refused = append(refused, percentOf(value("good_refused_ratio_mean")))
-		recovers = append(recovers, recoveryText(value("recovery_s_mean"), value("unrecovered_count")))
+		recovers = append(recovers, recoveryText(value("recovery_s_mean"), value("unrecovered_count"), summary.Key(r, "observe_s")))
 	}
 	p.Marks = []Mark{e}
 	p.Columns = []Column{{"notices\nafter, s", notices}, {"bad calls\nuntil then", bad}}
@@ -239,14 +259,49 @@ func presetRows(summary *table.Table, g group, style map[string]Style) Panel {
 	return p
 }
 
-func recoveryText(mean, never float64) string {
+func noticeText(mean, never float64) string {
 	switch {
 	case !math.IsNaN(mean):
-		return compact(mean, 2)
+		return thousandths(mean)
 	case never > 0:
 		return "never"
 	}
 	return "–"
+}
+
+// recoveryText is a recovery; one that was not observed may come later.
+func recoveryText(mean, never float64, observed string) string {
+	switch {
+	case !math.IsNaN(mean):
+		return hundredths(mean)
+	case never > 0:
+		return "> " + observed
+	}
+	return "–"
+}
+
+// thousandths and hundredths round as the tables do: half up.
+func thousandths(v float64) string { return compact(math.Round(v*1000)/1000, 3) }
+func hundredths(v float64) string  { return compact(math.Round(v*100)/100, 2) }
+
+// isThrottle reports whether a row has refusals but no openings.
+func isThrottle(summary *table.Table, r table.Row) bool {
+	return math.IsNaN(summary.Value(r, "false_trips_count_mean")) && !math.IsNaN(summary.Value(r, "good_refused_ratio_mean"))
+}
+
+// rowNotes say what the rows of a figure cannot.
+func rowNotes(summary *table.Table, g group) string {
+	text, throttles := "", false
+	for _, r := range g.members {
+		if summary.Key(r, "breaker") == "envoy-outlier" && !math.IsNaN(summary.Value(r, "false_trips_count_mean")) {
+			text += " · envoy-outlier: of one host of ten"
+		}
+		throttles = throttles || isThrottle(summary, r)
+	}
+	if throttles {
+		text += " · rows without a dot: throttles, which refuse at random and never open"
+	}
+	return text
 }
 
 // breakerPresetsTitle says how far the delays lie apart, or in t4b what buckets
@@ -258,30 +313,54 @@ func breakerPresetsTitle(summary *table.Table, g group, curves []phaseCurve) str
 			return text
 		}
 	}
-	fast, slow, late := curves[0], curves[0], 0
-	for _, c := range curves {
-		if math.IsInf(c.mean, 1) {
-			late += len(c.names)
-		}
-		if c.mean < fast.mean {
-			fast = c
-		}
-		if math.IsInf(slow.mean, 1) || !math.IsInf(c.mean, 1) && c.mean > slow.mean {
-			slow = c
+	delays := map[string]float64{}
+	var late []string
+	for _, r := range g.members {
+		name, mean := summary.Key(r, "breaker"), summary.Value(r, "detection_delay_s_mean")
+		switch {
+		case summary.Value(r, "undetected_count") > 0:
+			late = append(late, name)
+		case !math.IsNaN(mean) && !isThrottle(summary, r):
+			delays[name] = math.Round(mean*1000) / 1000
 		}
 	}
 	text := "At equal settings"
 	if key("settings") == "defaults" {
 		text = "With their own defaults"
 	}
-	if math.IsInf(fast.mean, 1) {
+	if len(delays) == 0 {
 		return text + " no breaker notices every outage"
 	}
-	text += fmt.Sprintf(" breakers notice an outage after %s s (%s) to %s s (%s)", compact(fast.mean, 2), fast.name(), compact(slow.mean, 2), slow.name())
-	if late > 0 {
-		text += fmt.Sprintf("; %d let some or all outages pass", late)
+	fast, least := extreme(summary, g, delays, -1)
+	slow, most := extreme(summary, g, delays, 1)
+	text += fmt.Sprintf(" breakers notice an outage after %s s (%s) to %s s (%s)", compact(least, 3), fast, compact(most, 3), slow)
+	switch {
+	case len(late) > 3:
+		text += fmt.Sprintf("; %d let some or all outages pass", len(late))
+	case len(late) == 1:
+		text += "; " + late[0] + " lets some or all outages pass"
+	case len(late) > 1:
+		text += "; " + strings.Join(late, ", ") + " let some or all outages pass"
 	}
 	return text
+}
+
+// extreme is the least value (sign -1) or the greatest (1), with the name of
+// the first breaker that has it and how many more do.
+func extreme(summary *table.Table, g group, values map[string]float64, sign float64) (name string, value float64) {
+	var c phaseCurve
+	for _, r := range g.members {
+		n := summary.Key(r, "breaker")
+		v, ok := values[n]
+		switch {
+		case !ok:
+		case len(c.names) == 0 || sign*v > sign*value:
+			c.names, value = []string{n}, v
+		case v == value:
+			c.names = append(c.names, n)
+		}
+	}
+	return c.name(), value
 }
 
 // bucketsTitle holds the false trips of the exact window in time against those
@@ -291,33 +370,36 @@ func bucketsTitle(summary *table.Table, g group, curves []phaseCurve) (string, b
 	if !ok {
 		return "", false
 	}
-	trips := map[string]float64{}
+	trips, exact, runs := map[string]float64{}, math.NaN(), 1.0
 	for _, r := range g.members {
-		trips[summary.Key(r, "breaker")] = summary.Value(r, "false_trips_count_mean")
-	}
-	least, most := "", ""
-	for _, c := range near {
-		for _, n := range c.names {
-			if v := trips[n]; n == exactWindow || math.IsNaN(v) {
-				continue
-			}
-			if least == "" || trips[n] < trips[least] {
-				least = n
-			}
-			if most == "" || trips[n] > trips[most] {
-				most = n
+		name, v := summary.Key(r, "breaker"), summary.Value(r, "false_trips_count_mean")
+		if name == exactWindow {
+			exact, runs = v, summary.Value(r, "n")
+		}
+		for _, c := range near {
+			if name != exactWindow && slices.Contains(c.names, name) && !math.IsNaN(v) {
+				trips[name] = math.Round(v*100) / 100
 			}
 		}
 	}
-	if most == "" || math.IsNaN(trips[exactWindow]) {
+	if len(trips) == 0 || math.IsNaN(exact) {
 		return "", false
 	}
-	key := func(name string) string { return summary.Key(g.members[0], name) }
-	text := fmt.Sprintf("A window of %s s at %s %%: %s false trips in %s h if it is exact, ", key("window_s"), key("t4b_failure_pct"), compact(trips[exactWindow], 2), key("hours"))
-	if trips[least] == trips[most] {
-		return text + fmt.Sprintf("%s in the buckets of libraries", compact(trips[most], 2)), true
+	// No trip at all bounds the mean, with 95 % confidence.
+	number := func(v float64) string {
+		if v == 0 {
+			return "fewer than " + compact(math.Ceil(-math.Log(0.05)/runs*1000)/1000, 3)
+		}
+		return hundredths(v)
 	}
-	return text + fmt.Sprintf("%s (%s) to %s (%s) in the buckets of libraries", compact(trips[least], 2), least, compact(trips[most], 2), most), true
+	key := func(name string) string { return summary.Key(g.members[0], name) }
+	text := fmt.Sprintf("A window of %s s at %s %%: %s false trips in %s h if it is exact, ", key("window_s"), key("t4b_failure_pct"), number(exact), key("hours"))
+	least, lo := extreme(summary, g, trips, -1)
+	most, hi := extreme(summary, g, trips, 1)
+	if lo == hi {
+		return text + number(hi) + " in the buckets of libraries", true
+	}
+	return text + fmt.Sprintf("%s (%s) to %s (%s) in the buckets of libraries", number(lo), least, number(hi), most), true
 }
 
 // exactWindow is the breaker with a window in time that is cut into no buckets.

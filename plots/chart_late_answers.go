@@ -28,7 +28,8 @@ func drawLateAnswers(summary *table.Table, details []*table.Table) ([]Drawing, e
 			Title: glued(lateAnswersTitle(summary, g)),
 			Subtitle: glued(fmt.Sprintf("%s calls/s that take %s s; settings: %s%s", key("rate_rps"), key("fast_s"),
 				lateSettings(key), strings.ReplaceAll(g.title(), " · settings = "+key("settings"), ""))),
-			Note: " · states: replication 0; numbers: means of all",
+			Note: fmt.Sprintf(" · states: replication 0, up to %d s after the outage; numbers: means of all · – : it never opens · the title counts breakers whose states differ without late answers; "+
+				"the columns count every closing and reopening, whatever its cause", lateAfter),
 			Key: []KeyItem{
 				{KeyPoint, square(stateStyles["closed"]), "closed"}, {KeyPoint, square(stateStyles["half-open"]), "half-open"}, {KeyPoint, square(stateStyles["open"]), "open"},
 				{KeySpan, Style{}, "outage"}, {KeyPoint, lateTick, "late answer"}, {KeyPoint, lateMarks["late-success"], "success that changes the state"}, {KeyPoint, lateMarks["late-failure"], "failure that does"},
@@ -66,8 +67,8 @@ func lateSettings(key func(string) string) string {
 // that of any.
 var (
 	lateMarks = map[string]Style{
-		"late-success": {Glyph: Triangle, Size: 5.5},
-		"late-failure": {Glyph: Cross, Size: 5},
+		"late-success": {Glyph: DownTriangle, Size: 4.5},
+		"late-failure": {Glyph: Cross, Size: 4},
 	}
 	lateTick = Style{Color: ruleInk, Glyph: Tick, Size: 2.5, Width: 1}
 )
@@ -79,7 +80,7 @@ func latePanel(summary, states *table.Table, g, run group, scenario string) Pane
 	metric, head := "wrong_closings_count_mean", "closings in\nthe outage"
 	if scenario == "late-failure" {
 		length = number(summary.Key(g.members[0], "hang_s"))
-		metric, head = "late_reopenings_count_mean", "openings\nafter it"
+		metric, head = "late_reopenings_count_mean", "reopenings\nafter it"
 	}
 	p := Panel{
 		Title: capital(labelOf(summary, "scenario", scenario)),
@@ -106,14 +107,18 @@ func latePanel(summary, states *table.Table, g, run group, scenario string) Pane
 			if m, ok := marks[states.Key(s, "what")]; ok {
 				ticks.At, ticks.Rows = append(ticks.At, states.Value(s, "from_s")), append(ticks.Rows, row+0.4)
 				if states.Value(s, "changes_count") > 0 {
-					m.X, m.Y = append(m.X, states.Value(s, "from_s")), append(m.Y, row)
+					m.X, m.Y = append(m.X, states.Value(s, "from_s")), append(m.Y, row-0.4)
 				}
 			} else if from < to {
 				bars = append(bars, Bar{Row: row, From: from, To: to, Style: stateStyles[states.Key(s, "what")]})
 			}
 		}
 		counts = append(counts, compact(summary.Value(r, metric), 2))
-		recovers = append(recovers, recoveryText(summary.Value(r, "recovery_s_mean"), summary.Value(r, "unrecovered_count")))
+		back := recoveryText(summary.Value(r, "recovery_s_mean"), summary.Value(r, "unrecovered_count"), summary.Key(r, "observe_s"))
+		if summary.Value(r, "unnoticed_ratio_mean") == 1 {
+			back = "–"
+		}
+		recovers = append(recovers, back)
 	}
 	if len(bars) == 0 {
 		return p
@@ -135,7 +140,8 @@ func lateAnswersTitle(summary *table.Table, g group) string {
 		{"slow-success", "wrong_closings_count_mean", "close in the middle of an outage"},
 		{"late-failure", "late_reopenings_count_mean", "open again after it"},
 	} {
-		all, misled, most, worst := 0, 0, 0.0, ""
+		all, misled, most := 0, 0, 0.0
+		var worst phaseCurve
 		for _, r := range g.rows("scenario", s.scenario) {
 			v := summary.Value(r, s.metric)
 			if math.IsNaN(v) {
@@ -144,8 +150,11 @@ func lateAnswersTitle(summary *table.Table, g group) string {
 			all++
 			if v > 0 && summary.Value(r, "late_effect_ratio_mean") > 0 {
 				misled++
-				if v > most {
-					most, worst = v, summary.Key(r, "breaker")
+				switch v = math.Round(v*100) / 100; {
+				case v > most:
+					most, worst.names = v, []string{summary.Key(r, "breaker")}
+				case v == most:
+					worst.names = append(worst.names, summary.Key(r, "breaker"))
 				}
 			}
 		}
@@ -153,8 +162,8 @@ func lateAnswersTitle(summary *table.Table, g group) string {
 			continue
 		}
 		text := fmt.Sprintf("%d of %d %s", misled, all, s.text)
-		if misled > 0 {
-			text += fmt.Sprintf(" (most: %s, %s per outage)", worst, compact(most, 2))
+		if most > 0 {
+			text += fmt.Sprintf(" (most: %s, %s per outage)", worst.name(), compact(most, 2))
 		}
 		texts = append(texts, text)
 	}

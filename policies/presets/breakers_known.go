@@ -193,7 +193,7 @@ var breakerPresets = []BreakerPreset{
 }
 
 const (
-	hystrixDiffers  = "always one probe; percentages are cut to whole numbers; the figures are up to half a second old"
+	hystrixDiffers  = "always one probe; percentages are rounded to whole numbers, at least 1; the figures are up to half a second old"
 	differsThrottle = "refuses a share of the calls at random"
 )
 
@@ -215,6 +215,6 @@ func hystrixAs(d HystrixConfig, c Common) HystrixConfig {
 		d.Buckets = c.seconds()
 	}
 	d.Window, d.VolumeThreshold, d.SleepWindow = c.Window, c.MinCalls, c.OpenFor
-	d.ErrorThreshold = int(math.Round(c.FailureRate * 100))
+	d.ErrorThreshold = max(int(math.Round(c.FailureRate*100)), 1) // at 0 % it opens on healthy calls
 	return d
 }
