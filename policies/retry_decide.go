@@ -21,10 +21,10 @@ type Attempt struct {
 
 // A Decision says whether a request is tried again.
 type Decision struct {
-	Retry  bool
 	Delay  time.Duration // wait before the retry; 0 if there is none
+	Carry  Carry         // hand it back with the next attempt
+	Retry  bool
 	Reason Reason
-	Carry  Carry // hand it back with the next attempt
 }
 
 // A Reason says why there is or is not a retry.
@@ -62,7 +62,7 @@ func (r Reason) String() string {
 // [Guard] has another order. Without a retry the request is over, and the
 // budget is told.
 func (r *Retry) Decide(a Attempt) Decision {
-	d := r.look(a)
+	d := r.look(&a)
 	if r.learns != nil {
 		r.learns.Attempt(classes[d.Reason])
 	}
@@ -133,7 +133,7 @@ func (r *Retry) Succeed(retried bool) bool {
 }
 
 // look decides apart from the budget.
-func (r *Retry) look(a Attempt) (d Decision) {
+func (r *Retry) look(a *Attempt) (d Decision) {
 	if !r.retryOn(a.Outcome) {
 		if a.Outcome.Err == nil {
 			return Decision{Reason: NotNeeded}
