@@ -55,16 +55,7 @@ func presetTrips(ctx context.Context, j Job) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	source, err := arrivals(c).Source(j.Stream("arrivals"))
-	if err != nil {
-		return nil, err
-	}
-	segments, err := warmedUp(g, warm, j.Draws("glitches"))
-	if err != nil {
-		return nil, err
-	}
-	feed := model.Feed{Arrivals: source, Segments: segments, Fate: j.Draws("fate"), Until: end, Watchers: watchers}
-	if err := feed.Run(ctx, sim.New()); err != nil {
+	if err := watchTrace(ctx, j, g, warm, watchers); err != nil {
 		return nil, err
 	}
 	rows := make([][]float64, len(j.Cells))

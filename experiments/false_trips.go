@@ -179,6 +179,23 @@ func falseTripsTrace(p *Plan) (*model.Trace, error) {
 	return g.Trace(Job{Seed: p.Seed}.Draws("glitches"))
 }
 
+// watchTrace shows watchers the calls of a generated trace after a warm-up. All
+// cells of a job see the same.
+func watchTrace(ctx context.Context, j Job, g model.Generator, warm time.Duration, watchers []model.Watcher) error {
+	source, err := arrivals(j.Cells[0]).Source(j.Stream("arrivals"))
+	if err != nil {
+		return err
+	}
+	segments, err := warmedUp(g, warm, j.Draws("glitches"))
+	if err != nil {
+		return err
+	}
+	feed := model.Feed{
+		Arrivals: source, Segments: segments, Fate: j.Draws("fate"), Until: sim.Time(warm + g.Horizon), Watchers: watchers,
+	}
+	return feed.Run(ctx, sim.New())
+}
+
 func measureFalseTrips(ctx context.Context, j Job) ([][]float64, error) {
 	if j.Cells[0].Text("trace") == "outage" {
 		return measureOutage(ctx, j)
@@ -191,16 +208,7 @@ func measureFalseTrips(ctx context.Context, j Job) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	source, err := arrivals(c).Source(j.Stream("arrivals"))
-	if err != nil {
-		return nil, err
-	}
-	segments, err := warmedUp(g, warm, j.Draws("glitches"))
-	if err != nil {
-		return nil, err
-	}
-	feed := model.Feed{Arrivals: source, Segments: segments, Fate: j.Draws("fate"), Until: end, Watchers: group.watchers}
-	if err := feed.Run(ctx, sim.New()); err != nil {
+	if err := watchTrace(ctx, j, g, warm, group.watchers); err != nil {
 		return nil, err
 	}
 	hours := g.Horizon.Hours()

@@ -61,6 +61,28 @@ func (p *replay) acquire(b policies.CircuitBreaker, under calls) (ok bool) {
 	return ok
 }
 
+// step does what a row asks of a breaker. A call is an acquire and, if that is
+// permitted, its result at the same instant. It reports whether the row was
+// refused.
+func (p *replay) step(b policies.CircuitBreaker, under calls) (refused bool) {
+	switch op := p.text("op"); op {
+	case "call":
+		if p.acquire(b, under) {
+			p.end(b, under)
+			return false
+		}
+		return true
+	case "acquire":
+		return !p.acquire(b, under)
+	case "result":
+		p.end(b, under)
+	case "probe":
+	default:
+		p.fail("op %q is unknown", op)
+	}
+	return false
+}
+
 // end ends the call of the row. A row for a call that was not permitted is a
 // failure of the recording, or of an earlier answer.
 func (p *replay) end(b policies.CircuitBreaker, under calls) {

@@ -47,15 +47,7 @@ func replayFailsafeBreaker(p *replay) {
 	p.must(err)
 	under := make(calls)
 	for p.next() {
-		switch op := p.text("op"); op {
-		case "acquire":
-			p.acquire(b, under)
-		case "result":
-			p.end(b, under)
-		case "probe":
-		default:
-			p.fail("op %q is unknown", op)
-		}
+		p.step(b, under)
 		p.expect("x_state", b.State().String())
 		m := b.Metrics()
 		p.expect("x_exec", m.Executions)

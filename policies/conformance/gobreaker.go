@@ -40,16 +40,8 @@ func replayGobreaker(p *replay) {
 	under := make(calls)
 	for p.next() {
 		refusal := ""
-		switch op := p.text("op"); op {
-		case "acquire":
-			if !p.acquire(b, under) {
-				refusal = gobreakerRefusals[b.State()]
-			}
-		case "result":
-			p.end(b, under)
-		case "probe":
-		default:
-			p.fail("op %q is unknown", op)
+		if p.step(b, under) {
+			refusal = gobreakerRefusals[b.State()]
 		}
 		p.expect("x_error", refusal)
 		p.expect("x_state", b.State().String())

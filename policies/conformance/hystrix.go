@@ -40,19 +40,7 @@ func replayHystrix(p *replay) {
 	p.must(err)
 	under := make(calls)
 	for p.next() {
-		switch op := p.text("op"); op {
-		case "call":
-			if p.acquire(b, under) {
-				p.end(b, under)
-			}
-		case "acquire":
-			p.acquire(b, under)
-		case "result":
-			p.end(b, under)
-		case "probe":
-		default:
-			p.fail("op %q is unknown", op)
-		}
+		p.step(b, under)
 		p.expect("x_state", hystrixStates[b.State()])
 		since := never
 		if t, ok := b.Since(); ok {

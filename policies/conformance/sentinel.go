@@ -31,14 +31,7 @@ func replaySentinel(p *replay) {
 	p.must(err)
 	under := make(calls)
 	for p.next() {
-		switch op := p.text("op"); op {
-		case "acquire":
-			p.acquire(b, under)
-		case "result":
-			p.end(b, under)
-		default:
-			p.fail("op %q is unknown", op)
-		}
+		p.step(b, under)
 		p.expect("x_state", sentinelStates[b.State()])
 		bad, total := b.Counts()
 		p.expect("x_bad", bad)

@@ -254,3 +254,14 @@ func TestBackoffConfigs(t *testing.T) {
 		}
 	}
 }
+
+func TestFindBackoff(t *testing.T) {
+	for _, name := range BackoffNames() {
+		if p, err := FindBackoff(name); err != nil || p.Name != name {
+			t.Errorf("%s: found %q, %v", name, p.Name, err)
+		}
+	}
+	if _, err := FindBackoff("hystrix"); err == nil || !strings.Contains(err.Error(), "wait-backoff-conflict") {
+		t.Errorf("error %v, want one that lists all", err)
+	}
+}

@@ -1,5 +1,10 @@
 package presets
 
+import (
+	"math"
+	"sync"
+)
+
 // A driftingSum adds up what was written in the last slices of time: some that
 // are stored, and the one being written. It has no clock. Its owner rolls it
 // at the first operation after the end of a slice, and the next slice begins
@@ -34,3 +39,55 @@ func (s *driftingSum) put(n int64) {
 		s.at = 0
 	}
 }
+
+// An account is a retry budget over a driftingSum: requests deposit, retries
+// withdraw what they cost, as long as the sum and a constant reserve cover it.
+type account struct {
+	deposit, cost int64
+	reserve       int64
+
+	mu     sync.Mutex
+	window driftingSum
+	roll   func() // brings the window up to date, under the lock
+}
+
+// Deposit earns what a request is worth.
+func (a *account) Deposit() {
+	a.mu.Lock()
+	a.roll()
+	a.window.add(a.deposit)
+	a.mu.Unlock()
+}
+
+// Withdraw asks for a retry and takes its cost.
+func (a *account) Withdraw() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.roll()
+	if a.balance() < a.cost {
+		return false
+	}
+	a.window.add(-a.cost)
+	return true
+}
+
+// balance is the sum of the window and the constant, or the largest number.
+func (a *account) balance() int64 {
+	sum := a.window.sum()
+	if sum > 0 && a.reserve > math.MaxInt64-sum {
+		return math.MaxInt64
+	}
+	return sum + a.reserve
+}
+
+// Request implements [policies.Budget]: it deposits.
+func (a *account) Request() { a.Deposit() }
+
+// TryRetry withdraws.
+func (a *account) TryRetry(bool) bool { return a.Withdraw() }
+
+// WaitDone does nothing.
+func (a *account) WaitDone() {}
+
+// Done does nothing.
+func (a *account) Done(_, _ bool) {}

@@ -2,7 +2,6 @@ package presets
 
 import (
 	"math"
-	"sync"
 	"time"
 
 	"github.com/stormglass/stormglass/policies"
@@ -63,14 +62,10 @@ func (c FinagleConfig) NewBudget(clock policies.Clock) (policies.Budget, error) 
 
 // A Finagle is a retry budget of Finagle.
 type Finagle struct {
-	deposit, cost int64
-	reserve       int64
-	slice         int64 // ms
-
-	mu     sync.Mutex
+	account
+	slice  int64 // ms
 	watch  policies.Stopwatch
 	rolled int64 // ms
-	window driftingSum
 }
 
 // NewFinagle returns a budget with an empty window, or the error of Validate.
@@ -81,10 +76,11 @@ func NewFinagle(c FinagleConfig, clock policies.Clock) (*Finagle, error) {
 	}
 	cost := int32(1)
 	b := &Finagle{
-		slice:  c.TTL.Milliseconds() / 10,
-		watch:  policies.NewStopwatch(clock, time.Millisecond),
-		window: newDriftingSum(9),
+		slice:   c.TTL.Milliseconds() / 10,
+		watch:   policies.NewStopwatch(clock, time.Millisecond),
+		account: account{window: newDriftingSum(9)},
 	}
+	b.account.roll = b.roll
 	if c.PercentCanRetry != 0 {
 		b.deposit, cost = 1000, int32(min(1000/c.PercentCanRetry, math.MaxInt32))
 	}
@@ -106,47 +102,15 @@ func (b *Finagle) roll() {
 	}
 }
 
-// Deposit earns what a request is worth.
-func (b *Finagle) Deposit() {
-	b.mu.Lock()
-	b.roll()
-	b.window.add(b.deposit)
-	b.mu.Unlock()
-}
-
-// Withdraw asks for a retry and takes its cost.
-func (b *Finagle) Withdraw() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.roll()
-	if b.window.sum()+b.reserve < b.cost {
-		return false
-	}
-	b.window.add(-b.cost)
-	return true
-}
-
 // Balance returns how many retries would be granted now; where the constant
 // has overflowed it can be negative.
 func (b *Finagle) Balance() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.roll()
-	return (b.window.sum() + b.reserve) / b.cost
+	return b.balance() / b.cost
 }
 
 // RequeueLimit returns how often Finagle's RequeueFilter would retry a single
 // request that starts now: a fifth of the balance, rounded up.
 func (b *Finagle) RequeueLimit() int { return int(math.Ceil(0.2 * float64(b.Balance()))) }
-
-// Request implements [policies.Budget]: it deposits.
-func (b *Finagle) Request() { b.Deposit() }
-
-// TryRetry withdraws.
-func (b *Finagle) TryRetry(bool) bool { return b.Withdraw() }
-
-// WaitDone does nothing.
-func (b *Finagle) WaitDone() {}
-
-// Done does nothing.
-func (b *Finagle) Done(_, _ bool) {}

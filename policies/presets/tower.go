@@ -2,7 +2,6 @@ package presets
 
 import (
 	"math"
-	"sync"
 	"time"
 
 	"github.com/stormglass/stormglass/policies"
@@ -93,15 +92,11 @@ func (c TowerConfig) NewBudget(clock policies.Clock) (policies.Budget, error) {
 
 // A Tower is a retry budget of tower, or of Linkerd.
 type Tower struct {
-	deposit, cost int64
-	reserve       int64
-	slot          int64 // ns
-	final         bool
-
-	mu     sync.Mutex
+	account
+	slot   int64 // ns
+	final  bool
 	watch  policies.Stopwatch
 	rolled int64
-	window driftingSum
 }
 
 // NewTower returns a budget with an empty window, or the error of Validate. A
@@ -111,11 +106,12 @@ func NewTower(c TowerConfig, clock policies.Clock) (*Tower, error) {
 		return nil, err
 	}
 	b := &Tower{
-		slot:   int64(c.TTL) / 10,
-		final:  c.DepositOn == TowerDepositFinal,
-		watch:  policies.NewStopwatch(clock, 0),
-		window: newDriftingSum(10),
+		slot:    int64(c.TTL) / 10,
+		final:   c.DepositOn == TowerDepositFinal,
+		watch:   policies.NewStopwatch(clock, 0),
+		account: account{window: newDriftingSum(10)},
 	}
+	b.account.roll = b.roll
 	b.deposit, b.cost = c.amounts()
 	// The product stops at the largest number.
 	retries := int64(c.MinRetriesPerSec) * int64(c.TTL/time.Second)
@@ -135,35 +131,6 @@ func (b *Tower) roll() {
 		b.window.roll((elapsed - 1) / b.slot)
 		b.rolled = now
 	}
-}
-
-// balance is the sum of the window and the constant, or the largest number.
-func (b *Tower) balance() int64 {
-	sum := b.window.sum()
-	if sum > 0 && b.reserve > math.MaxInt64-sum {
-		return math.MaxInt64
-	}
-	return sum + b.reserve
-}
-
-// Deposit earns what a request is worth.
-func (b *Tower) Deposit() {
-	b.mu.Lock()
-	b.roll()
-	b.window.add(b.deposit)
-	b.mu.Unlock()
-}
-
-// Withdraw asks for a retry and takes its cost.
-func (b *Tower) Withdraw() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.roll()
-	if b.balance() < b.cost {
-		return false
-	}
-	b.window.add(-b.cost)
-	return true
 }
 
 // Balance returns the tokens as of the last operation: a retry costs 1/percent
@@ -189,12 +156,3 @@ func (b *Tower) Attempt(c policies.Class) {
 		b.Deposit()
 	}
 }
-
-// TryRetry withdraws.
-func (b *Tower) TryRetry(bool) bool { return b.Withdraw() }
-
-// WaitDone does nothing.
-func (b *Tower) WaitDone() {}
-
-// Done does nothing.
-func (b *Tower) Done(_, _ bool) {}
