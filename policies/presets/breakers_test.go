@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benbjohnson/clock"
 	"github.com/stormglass/stormglass/policies"
 	"pgregory.net/rapid"
 )
@@ -340,4 +341,41 @@ func TestOnChangeIsToldInOrder(t *testing.T) {
 	if want := []policies.State{policies.Open, policies.HalfOpen, policies.Closed}; !slices.Equal(got, want) {
 		t.Errorf("told %v, want %v", got, want)
 	}
+}
+
+// TestAnyClockWillDo: the mock that other programs test with sees the same
+// breaker as a clock of nothing but Now and Since.
+func TestAnyClockWillDo(t *testing.T) {
+	eachBreaker(t, func(t *testing.T, _ BreakerPreset, m policies.BreakerMaker) {
+		hand, mock := newHandClock(), clock.NewMock()
+		mock.Set(hand.now)
+		drawn := func() policies.Host { return policies.Host{Uniform: policies.NewUniform(rand.NewPCG(1, 2))} }
+		h, g := drawn(), drawn()
+		h.Clock, g.Clock = hand, mock
+		a, b := mustMake(t, m, h), mustMake(t, m, g)
+		source := rand.New(rand.NewPCG(3, 4))
+		for i := range 400 {
+			if i%20 == 0 { // each step of the mock sleeps
+				step := time.Duration(source.IntN(4000)) * time.Millisecond
+				hand.now = hand.now.Add(step)
+				mock.Add(step)
+			}
+			p, ok := a.Allow()
+			q, same := b.Allow()
+			if ok != same || a.State() != b.State() {
+				t.Fatalf("call %d: %v in state %v, under the mock %v in state %v", i, ok, a.State(), same, b.State())
+			}
+			if ok {
+				o := policies.Outcome{}
+				if source.Float64() < []float64{0.02, 0.8}[i/100%2] {
+					o.Err = policies.ErrOther
+				}
+				a.Record(p, o)
+				b.Record(q, o)
+			}
+		}
+		if a.Stats() != b.Stats() {
+			t.Errorf("%+v, under the mock %+v", a.Stats(), b.Stats())
+		}
+	})
 }
