@@ -29,7 +29,9 @@ func (l *BreakerLayer) Validate() error {
 	if l.Preset == nil {
 		return l.BreakerConfig.Validate()
 	}
-	if !reflect.ValueOf(l.BreakerConfig).IsZero() {
+	plain := l.BreakerConfig
+	plain.Classify, plain.OnChange = nil, nil
+	if !reflect.ValueOf(plain).IsZero() {
 		return fmt.Errorf("policies: breaker: a preset beside a configuration, want one of them")
 	}
 	return l.Preset.Validate()

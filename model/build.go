@@ -111,8 +111,17 @@ func (s *System) buildClient(i int) error {
 		c.think = sim.NewDraws(s.seed, s.replication, "think/"+cfg.Name)
 		return nil
 	}
+	random := sim.Stream(s.seed, s.replication, "arrivals/"+cfg.Name)
 	var err error
-	if c.source, err = cfg.Arrivals.Source(sim.Stream(s.seed, s.replication, "arrivals/"+cfg.Name)); err != nil {
+	switch {
+	case cfg.Rates == nil:
+		c.source, err = cfg.Arrivals.Source(random)
+	case cfg.RatesRandom:
+		c.source, err = TraceArrivals(cfg.Rates, random)
+	default:
+		c.source, err = TraceArrivals(cfg.Rates, nil)
+	}
+	if err != nil {
 		return fmt.Errorf("model: client %q: %w", cfg.Name, err)
 	}
 	return nil
@@ -264,7 +273,7 @@ func (b *builder) layer(c *Layer, name string, instances int) (l layer, err erro
 		l.breakers, err = each(b, &l, "breaker", c.Breaker.Share, instances, func() (policies.CircuitBreaker, error) {
 			draws := sim.Stream(b.s.seed, b.s.replication, fmt.Sprintf("breaker/%s/%d", name, made))
 			made++
-			return c.Breaker.maker().NewCircuitBreaker(policies.Host{Clock: e.Clock(), Uniform: uniform{draws}})
+			return c.Breaker.maker().NewCircuitBreaker(policies.Host{Clock: e.Clock(), Uniform: uniform{draws}, Classify: c.Breaker.Classify, OnChange: c.Breaker.OnChange})
 		})
 		if l.alarmed {
 			for _, breaker := range l.breakers {

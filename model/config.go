@@ -203,8 +203,9 @@ type RetryLayer struct {
 // A BreakerLayer refuses calls while it is open, with ErrBreakerOpen.
 type BreakerLayer struct {
 	policies.BreakerConfig
-	// Preset takes the place of BreakerConfig, which must be empty then: the
-	// breaker or throttle of a library. Nil means that there is none.
+	// Preset takes the place of BreakerConfig, which may have nothing but
+	// Classify and OnChange then: the breaker or throttle of a library. Nil
+	// means that there is none.
 	Preset policies.BreakerMaker
 	Share  string
 }
@@ -225,12 +226,18 @@ type Client struct {
 	// to instance i mod Instances.
 	Instances int
 
-	// Arrivals is the open loop, Loop the closed one; exactly one is set. The
+	// Arrivals is the open loop, Loop the closed one; exactly one of them, or
+	// Rates, is set. The
 	// first requests of a closed loop come at uniformly random instants of
 	// the first Spread, all at 0 if that is 0.
 	Arrivals Arrivals
 	Loop     ClosedLoop
 	Spread   time.Duration
+	// Rates takes the place of Arrivals: the open loop at the rates of a
+	// trace's segments, which each must state one, counted from Start. With
+	// RatesRandom it is a Poisson process, otherwise evenly spaced.
+	Rates       []Segment
+	RatesRandom bool
 	// FailurePause is how long a client of a closed loop waits after a
 	// request that failed, besides its think time. Without either, a client
 	// whose requests fail at once makes the next at the same instant.

@@ -14,8 +14,15 @@ func (k *check) checkClient(c *Client) {
 	switch {
 	case open && closed:
 		k.add(thing, "arrivals and a closed loop, want only one of them")
-	case !open && !closed:
+	case c.Rates != nil && (open || closed):
+		k.add(thing, "rates beside arrivals or a closed loop, want only one of them")
+	case !open && !closed && c.Rates == nil:
 		k.add(thing, "no arrivals and no closed loop, want one of them")
+	}
+	if c.Rates != nil {
+		if _, err := TraceArrivals(c.Rates, nil); err != nil {
+			k.add(thing, "%s", strings.TrimPrefix(err.Error(), "model: "))
+		}
 	}
 	if open {
 		if err := c.Arrivals.Validate(); err != nil {

@@ -18,6 +18,7 @@ type Interval struct {
 type NodeInterval struct {
 	Attempts, Succeeded, Failed, Rejected, Abandoned uint64
 	Queued, Serving                                  uint64 // at the end of the interval
+	InFlight                                         uint64 // at the end: those, and calls that wait for the node's own
 }
 
 // A ClientInterval counts requests. StartedSucceeded are those of the requests
@@ -31,7 +32,8 @@ type ClientInterval struct {
 // A CallInterval counts what the policies of a link did.
 type CallInterval struct {
 	Attempts, Retries, Denied, Refused uint64
-	OpenTime                           time.Duration // of its breakers in the interval
+	Openings                           uint64        // of its breakers in the interval
+	OpenTime, HalfOpenTime             time.Duration // of them, each for itself, in the interval
 }
 
 // Series returns what was recorded in each Interval that has ended. The slices
@@ -98,7 +100,9 @@ func (c CallInterval) less(p CallInterval) CallInterval {
 	c.Retries -= p.Retries
 	c.Denied -= p.Denied
 	c.Refused -= p.Refused
+	c.Openings -= p.Openings
 	c.OpenTime -= p.OpenTime
+	c.HalfOpenTime -= p.HalfOpenTime
 	return c
 }
 
@@ -108,7 +112,7 @@ func (s *System) totals() Interval {
 	for i := range s.nodes[:s.serving] {
 		n := &s.nodes[i]
 		l := &n.ledger
-		v.Nodes = append(v.Nodes, NodeInterval{l.Attempts, l.Succeeded, l.Failed, l.Rejected, l.Abandoned, n.queued, n.serving})
+		v.Nodes = append(v.Nodes, NodeInterval{l.Attempts, l.Succeeded, l.Failed, l.Rejected, l.Abandoned, n.queued, n.serving, n.present})
 	}
 	for i := range s.clients {
 		l := &s.clients[i].ledger
@@ -116,8 +120,22 @@ func (s *System) totals() Interval {
 	}
 	for _, h := range s.hops {
 		l := &h.ledger
-		_, open := h.openings()
-		v.Calls = append(v.Calls, CallInterval{l.Attempts, l.Retries, l.Denied, l.Refused, open})
+		c := CallInterval{Attempts: l.Attempts, Retries: l.Retries, Denied: l.Denied, Refused: l.Refused}
+		h.breakers(&c)
+		v.Calls = append(v.Calls, c)
 	}
 	return v
+}
+
+// breakers adds what the breakers of a link did. It does not ask for their
+// state, since that moves the windows of some libraries on.
+func (h *hop) breakers(c *CallInterval) {
+	for i := range h.layers {
+		for _, b := range h.layers[i].breakers {
+			st := b.Stats()
+			c.Openings += st.Openings
+			c.OpenTime = addTime(c.OpenTime, st.OpenTime)
+			c.HalfOpenTime = addTime(c.HalfOpenTime, st.HalfOpenTime)
+		}
+	}
 }

@@ -50,6 +50,9 @@ func (e *Engine) Clock() *Clock { return (*Clock)(e) }
 
 func (c *Clock) engine() *Engine { return (*Engine)(c) }
 
+// TimeOf returns the engine's time at an instant of its clock.
+func TimeOf(t time.Time) Time { return Time(t.Sub(epoch)) }
+
 // Now returns the engine's present instant, in UTC.
 func (c *Clock) Now() time.Time { return epoch.Add(time.Duration(c.engine().Now())) }
 
