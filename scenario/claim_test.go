@@ -1,0 +1,153 @@
+package scenario
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// aWorld is a shop with a stock of which two links share a breaker.
+func aWorld() *world {
+	return &world{
+		clients: []string{"web"}, nodes: []string{"shop", "stock"}, links: []string{"shop-stock", "shop-stock#2", "web-shop"},
+		shares: map[string]int{"guard": 0}, source: []int{0, 0, 2}, horizon: time.Hour,
+	}
+}
+
+func FuzzClaim(f *testing.F) {
+	for _, text := range []string{
+		"success_ratio{client=web} >= 0.99 after 60s in 95% of replications", "openings{breaker=shop-stock} == 0",
+		"amplification{node=stock} within 1.31..1.34", "latency_p99.9 <= 1.1s", "calls{node=stock} == 40 before opening of guard",
+		"recovery_time <= never after 1s until 2m per 500ms", "goodput > 50/s in all of replications", "attempts{link=shop-stock#2} != 1,000",
+	} {
+		f.Add(text)
+	}
+	w := aWorld()
+	f.Fuzz(func(t *testing.T, text string) {
+		c := Claim{Text: text}
+		s, err := c.parse(w)
+		if err != nil {
+			return
+		}
+		known := w.entities(s.metric.of)
+		end := s.until
+		if end == 0 {
+			end = w.horizon
+		}
+		if s.entity >= len(known) || s.opening >= len(w.links) || s.after < 0 || s.after >= end || end > w.horizon ||
+			math.IsNaN(s.low) || math.IsNaN(s.high) || s.op == "within" && s.low > s.high || s.share < 0 || s.share > 1 ||
+			s.metric.series != (s.per > 0) || s.quantile < 0 || s.quantile > 1 {
+			t.Errorf("%q is %+v", text, s)
+		}
+		s.judge([]float64{0, math.NaN(), math.Inf(1), s.low, s.high})
+		if v := s.judge([]float64{math.NaN()}); v.Status == Holds {
+			t.Errorf("%q holds of nothing", text)
+		}
+	})
+}
+
+func TestClaims(t *testing.T) {
+	for text, want := range map[string]string{
+		"success_ratio >= 99%": "",
+		"success_ratio{client=web} >= 0.99 after 60s in 95% of replications": "",
+		"success_ratio\n  >= 99%\n":                             "",
+		"openings{breaker=guard} == 0":                          "",
+		"attempts{link=shop-stock#2} == 1,000":                  "",
+		"amplification{node=stock} within 1.31..1.34":           "",
+		"calls{node=stock} == 40 before opening of shop-stock":  "",
+		"first_opening{link=web-shop} > never":                  "",
+		"calls_max{node=stock} < 5 after 1s until 2s per 100ms": "",
+		"latency_p99.9 <= 1.1s":                                 "",
+		"goodput >= 50/s":                                       "",
+		"goodput >= 50":                                         "",
+		"":                                                      "is no claim",
+		"success_ratio":                                         "is no claim",
+		"success_ratio => 1":                                    "is no claim",
+		"success_ratoi >= 1":                                    `did you mean "success_ratio"?`,
+		"latency_p101 <= 1s":                                    "want a percentile",
+		"latency_p99 <= 1":                                      "has no unit",
+		"latency_p99 <= 1s after 5s":                            "is of the whole run",
+		"success_ratio{client=app} >= 1":                        `there is no client "app"`,
+		"success_ratio{node=web} >= 1":                          `label "node" of success_ratio, want client`,
+		"success_ratio{web} >= 1":                               "want NAME=VALUE such as client=web",
+		"success_ratio{client=web,client=web} >= 1":             "want one",
+		"calls == 1":                                            "want {node=NAME}; known: shop, stock",
+		"success_ratio >= high":                                 "want a number or a percentage",
+		"success_ratio >= NaN":                                  "want a number or a percentage",
+		"goodput >= Inf":                                        "want a rate such as 50/s",
+		"goodput >= 50/day":                                     "is no rate",
+		"success_ratio within 1":                                "want a range",
+		"success_ratio within 1..0":                             "want the lower end first",
+		"success_ratio >= 1 after 1h":                           "want instants before the horizon",
+		"success_ratio >= 1 until 2h":                           "want instants before the horizon",
+		"success_ratio >= 1 after 60s until 60s":                "want more than after",
+		"success_ratio >= 1 until 0s":                           "want more than after",
+		"success_ratio >= 1 after 60s after 70s":                "after is given twice",
+		"success_ratio >= 1 after lunch":                        "is no duration",
+		"success_ratio >= 1 per 1s":                             "has no intervals",
+		"calls_max{node=shop} >= 1 per 0s":                      "want more",
+		"calls_max{node=shop} >= 1 before opening of guard":     "is of intervals",
+		"calls{node=shop} >= 1 before opening of shop":          "there is no link",
+		"success_ratio >= 1 in 0% of replications":              "above 0%",
+		"success_ratio >= 1 in 101% of replications":            "above 0%",
+		"success_ratio >= 1 in 95%":                             "want such as in 95% of replications",
+		"success_ratio >= 1 please":                             "want a number or a percentage",
+	} {
+		c := Claim{Text: text}
+		_, err := c.parse(aWorld())
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// What becomes of a claim, by the values of its replications.
+func TestJudge(t *testing.T) {
+	nan, never := math.NaN(), math.Inf(1)
+	for _, tc := range []struct {
+		claim  string
+		values []float64
+		want   Status
+	}{
+		{"requests == 5", []float64{5}, Holds},
+		{"requests == 5", []float64{4}, Fails},
+		{"requests == 5", []float64{5, 5, 5}, Holds},
+		{"requests == 5", []float64{4, 5, 6}, Undecided},
+		{"requests == 5", []float64{7, 8, 9}, Fails},
+		{"requests != 5", []float64{5}, Fails},
+		{"requests != 5", []float64{7, 8, 9}, Holds},
+		{"requests >= 5", []float64{5, 6, 7, 6}, Undecided},
+		{"requests >= 5", []float64{8, 9, 8, 9}, Holds},
+		{"requests >= 5", []float64{1, 2, 1, 2}, Fails},
+		{"requests > 5", []float64{5}, Fails},
+		{"requests < 5", []float64{5}, Fails},
+		{"requests within 4..6", []float64{5, 5.1, 4.9}, Holds},
+		{"requests within 4..6", []float64{4, 6, 5}, Undecided},
+		{"requests within 4..6", []float64{8, 9, 8.5}, Fails},
+		{"requests >= 5 in all of replications", []float64{5, 6, 7}, Holds},
+		{"requests >= 5 in all of replications", []float64{5, 6, 4}, Fails},
+		{"requests >= 5 in 50% of replications", []float64{5, 6, 7, 8, 9, 9}, Holds},
+		{"requests >= 5 in 50% of replications", []float64{5, 6, 4, 4}, Undecided},
+		{"requests >= 5 in 90% of replications", []float64{1, 1, 1, 1}, Fails},
+		{"latency_p50 <= 1s", []float64{never}, Fails},
+		{"latency_p50 == never", []float64{never}, Holds},
+		{"latency_p50 <= 1s", []float64{0.5, never}, Fails},
+		{"requests >= 5", []float64{nan}, Fails},
+		{"requests == 5", []float64{nan}, Fails},
+		{"requests != 5", []float64{nan, nan}, Fails},
+		{"requests within 4..6", []float64{nan, nan}, Fails},
+		{"requests != 5", []float64{nan, 6}, Undecided},
+		{"requests within 4..6", []float64{nan, 5}, Undecided},
+		{"requests >= 5 in all of replications", []float64{nan, nan}, Fails},
+	} {
+		c := Claim{Text: tc.claim}
+		s, err := c.parse(aWorld())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := s.judge(tc.values); v.Status != tc.want {
+			t.Errorf("%s of %v: %s, want %s", tc.claim, tc.values, v.Status, tc.want)
+		}
+	}
+}
