@@ -1,0 +1,219 @@
+package explain
+
+import (
+	"math"
+	"time"
+
+	"github.com/stormglass/stormglass/model"
+	"github.com/stormglass/stormglass/policies"
+)
+
+// never is a time that does not come, or a number without bound.
+var never = math.Inf(1)
+
+const (
+	unavailable policies.ErrorCode = 503
+	late        policies.ErrorCode = 504
+)
+
+// pass is how long a call is in the layers of a link from the i-th on inwards,
+// where an attempt takes t seconds at the node, and with what error it ends
+// then. A failing one is repeated as often as the layers do that; if all is
+// well there is one attempt.
+func (s *system) pass(l *link, i int, t float64, failing bool) (float64, policies.ErrorCode) {
+	code := unavailable
+	for k := len(l.layers) - 1; k >= i; k-- {
+		y := &l.layers[k]
+		switch {
+		case y.Timeout > 0 && t >= y.Timeout.Seconds():
+			t, code = y.Timeout.Seconds(), policies.ErrTimeout
+		case y.Retry != nil && failing:
+			n := attemptsWithin(y.Retry, t, math.Min(limitOf(y.Retry), l.deadline(k)), code, 0.5)
+			if last := y.Retry.Deadline.Seconds(); last > 0 && math.IsInf(n.started, 1) {
+				t = last + t
+			} else {
+				t = n.ends
+			}
+		}
+		if y.sidecar && (k == 0 || !l.layers[k-1].sidecar) && code == policies.ErrTimeout {
+			code = late
+		}
+	}
+	return t, code
+}
+
+// deadline is the shortest timeout in seconds that stands outside the i-th layer
+// of a link, or the deadline that the caller is told.
+func (l *link) deadline(i int) float64 {
+	d := l.told
+	for k := range i {
+		if t := l.layers[k].Timeout; t > 0 {
+			d = math.Min(d, t.Seconds())
+		}
+	}
+	return d
+}
+
+// limitOf is a retry's own deadline in seconds.
+func limitOf(r *model.RetryLayer) float64 {
+	if r.Deadline > 0 {
+		return r.Deadline.Seconds()
+	}
+	return never
+}
+
+// repeats reports whether a retry layer repeats an attempt that ended so.
+func repeats(r *model.RetryLayer, code policies.ErrorCode) bool {
+	if r.Attempts <= 1 {
+		return false
+	}
+	on := r.RetryOn
+	if on == nil {
+		f, err := r.Errors.Func()
+		if err != nil {
+			return true
+		}
+		on = f
+	}
+	return on(policies.Outcome{Err: code})
+}
+
+// repeatsAny reports whether there is an error that it repeats.
+func repeatsAny(r *model.RetryLayer) bool {
+	for code := policies.ErrOther; code < policies.ErrBreakerOpen; code++ {
+		if repeats(r, code) {
+			return true
+		}
+	}
+	for code := policies.ErrorCode(100); code < 600; code++ {
+		if repeats(r, code) {
+			return true
+		}
+	}
+	return false
+}
+
+// waitsOf are the waits before the retries of a layer in seconds, for one share
+// u of what the rule leaves open.
+type waitsOf struct {
+	delays   policies.Delays
+	memory   policies.MemoryDelays
+	u        float64
+	previous time.Duration
+	state    float64
+}
+
+func newWaits(r *model.RetryLayer, u float64) *waitsOf {
+	w := &waitsOf{delays: r.Delays, u: u}
+	if w.delays == nil {
+		b, err := policies.NewBackoff(r.Backoff)
+		if err != nil {
+			return w
+		}
+		w.delays = b
+	}
+	w.memory, _ = w.delays.(policies.MemoryDelays)
+	return w
+}
+
+// after is the wait after so many attempts, to be asked in order.
+func (w *waitsOf) after(attempts int) float64 {
+	switch {
+	case w.delays == nil:
+		return 0
+	case w.memory != nil:
+		w.previous, w.state = w.memory.DelayFrom(attempts, w.state, w.u)
+	default:
+		w.previous = w.delays.Delay(attempts, w.previous, w.u)
+	}
+	return math.Max(w.previous.Seconds(), 0)
+}
+
+// A tally says how the attempts of a request fit into a time.
+type tally struct {
+	started float64 // attempts that begin before the end
+	full    float64 // those of them that end by then
+	lastAt  float64 // when the last one begins
+	ends    float64 // when all is over, at the latest at the end
+	waited  float64 // sum of the waits
+}
+
+const mostCounted = 10_000 // attempts that are gone through one by one
+
+// attemptsWithin says how many attempts of t seconds a retry layer makes within
+// a time if each ends in the same error, with its waits at the share u.
+func attemptsWithin(r *model.RetryLayer, t, within float64, code policies.ErrorCode, u float64) tally {
+	most := 1
+	if repeats(r, code) {
+		most = r.Attempts
+	}
+	w := newWaits(r, u)
+	var n tally
+	for at := 0.0; ; {
+		n.started++
+		n.lastAt = at
+		n.ends = math.Min(at+t, within)
+		if at+t <= within {
+			n.full++
+		}
+		if n.started >= float64(most) || at+t >= within {
+			return n
+		}
+		wait := w.after(int(n.started))
+		if at+t+wait >= within {
+			return n // there is no time to begin another
+		}
+		n.waited += wait
+		at += t + wait
+		if n.started == mostCounted {
+			break
+		}
+	}
+	// The rest goes on as it went so far.
+	each := n.lastAt / n.started
+	more := float64(most) - n.started
+	if most == policies.Unlimited {
+		more = never
+	}
+	if each > 0 {
+		more = math.Min(more, math.Floor((within-n.lastAt)/each))
+		n.lastAt += more * each
+		n.ends = math.Min(n.lastAt+t, within)
+		n.waited += more * (each - t)
+	}
+	n.started += more
+	n.full += more
+	return n
+}
+
+// mostAttempts is the most attempts that a retry layer of a link makes of one
+// call: of those that fail at once and wait as little as possible.
+func (s *system) mostAttempts(l *link, i int) float64 {
+	y := &l.layers[i]
+	if y.most == 0 {
+		y.most = mostAttempts(l, i)
+	}
+	return y.most
+}
+
+func mostAttempts(l *link, i int) float64 {
+	r := l.layers[i].Retry
+	if !repeatsAny(r) {
+		return 1
+	}
+	within := math.Min(limitOf(r), l.deadline(i))
+	any := model.RetryLayer{RetryConfig: policies.RetryConfig{Attempts: r.Attempts, Backoff: r.Backoff, Delays: r.Delays}}
+	return attemptsWithin(&any, 0, within, unavailable, 0).started
+}
+
+// outside is the most attempts that the retries outside the i-th layer of a
+// link make of a call together.
+func (s *system) outside(l *link, i int) float64 {
+	n := 1.0
+	for k := range i {
+		if l.layers[k].Retry != nil {
+			n *= s.mostAttempts(l, k)
+		}
+	}
+	return n
+}
