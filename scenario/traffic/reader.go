@@ -1,0 +1,265 @@
+package traffic
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/stormglass/stormglass/model"
+)
+
+// A reader gathers what files say, with times in nanoseconds since 1970 or
+// since the beginning of the run.
+type reader struct {
+	o         Options
+	calls     []Call
+	series    map[string]*series
+	segments  []model.Segment // of what states intervals itself
+	kind      string          // "calls", "rates" or "segments"
+	incidents []incident      // of the present file
+	relative  bool
+	fine      bool // time stamps cannot be equal by chance
+	parted    bool // some have parts of a second
+	report    Report
+
+	// Of the present file.
+	path   string
+	out    *FileReport
+	stamps stamper
+	start  bool // a time stamp is the start of its call
+	left   int  // calls with status 499
+}
+
+func newReader(o Options) (*reader, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o.fill()
+	return &reader{o: o, series: make(map[string]*series)}, nil
+}
+
+// A badRow is an error in the content of a row.
+type badRow struct {
+	where, rule string // such as "column status"
+	err         error
+}
+
+func (b *badRow) Error() string { return b.err.Error() }
+
+func (d *reader) errorf(line int, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %s", d.path, line, fmt.Sprintf(format, args...))
+}
+
+// bad makes the error of a value.
+func (d *reader) bad(line int, where, value, rule string) error {
+	shown := fmt.Sprintf("%q", clip(value))
+	if value == "" {
+		shown = "empty"
+	}
+	return &badRow{where, rule, d.errorf(line, "%s: %s, %s", where, shown, rule)}
+}
+
+// forgive turns the error of a row into a skipped row, if that was asked for.
+func (d *reader) forgive(line int, err error) error {
+	var b *badRow
+	if d.o.SkipBad && errors.As(err, &b) {
+		d.out.skip(line, b.where+": "+b.rule)
+		return nil
+	}
+	return err
+}
+
+// file reads one file of any format.
+func (d *reader) file(path string, r io.Reader) error {
+	d.path = path
+	d.report.Files = append(d.report.Files, FileReport{Path: path})
+	d.out = &d.report.Files[len(d.report.Files)-1]
+	in := &budget{r: r, total: maxBytes, perRow: rowBytes}
+	b := bufio.NewReaderSize(in, 1<<16)
+	if magic, _ := b.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return d.errorf(1, "gzip: %v", err)
+		}
+		in.perRow = 0
+		in = &budget{r: z, total: maxBytes, perRow: rowBytes}
+		b = bufio.NewReaderSize(in, 1<<16)
+	}
+	switch mark, _ := b.Peek(3); {
+	case string(mark) == "\ufeff":
+		b.Discard(3)
+	case bytes.HasPrefix(mark, []byte{0xfe, 0xff}), bytes.HasPrefix(mark, []byte{0xff, 0xfe}):
+		return d.errorf(1, "UTF-16, want UTF-8")
+	}
+	head, err := b.Peek(1 << 15)
+	if err != nil && err != io.EOF {
+		return d.errorf(1, "%v", err)
+	}
+	format, comma := detect(head)
+	if d.o.Format != "" {
+		format = d.o.Format
+	}
+	if len(bytes.TrimSpace(head)) == 0 {
+		return d.errorf(1, "empty file, want a record")
+	}
+	d.out.Format = format
+	d.stamps = stamper{unit: d.o.TimeUnit, asked: d.o.TimeUnit != "", zone: d.o.Zone}
+	err = d.content(format, comma, b, in)
+	if err != nil {
+		return err
+	}
+	d.out.Times = d.stamps.words()
+	if w := d.out.Times; w != "" && d.kind == "calls" {
+		d.out.Times = w + ", of the " + map[bool]string{true: "start", false: "end"}[d.start] + " of a call"
+	}
+	if d.out.Used == 0 {
+		return d.nothing()
+	}
+	d.fine = d.fine || d.stamps.fine
+	d.parted = d.parted || d.stamps.parted
+	return nil
+}
+
+// nothing is the error of a file with no usable row.
+func (d *reader) nothing() error {
+	if len(d.out.Skipped) > 0 {
+		s := d.out.Skipped[0]
+		return d.errorf(s.Line, "none of %d rows can be used: the first one is skipped (%s)", d.out.Rows, s.Reason)
+	}
+	return d.errorf(1, "no rows, want at least one")
+}
+
+func (d *reader) content(format Format, comma rune, b *bufio.Reader, in *budget) error {
+	switch format {
+	case "":
+		head, _ := b.Peek(1 << 12)
+		line, _, _ := strings.Cut(strings.TrimLeft(string(head), " \t\r\n"), "\n")
+		return d.errorf(1, "no known format, begins with %q: want one of %s, with its header", clip(strings.TrimSpace(line)), strings.Join(formatNames(), ", "))
+	case Trace:
+		return d.trace(b, in)
+	case Prometheus:
+		return d.prometheus(b, in)
+	case K6JSON:
+		return d.lines(b, in, d.k6Line)
+	case VegetaJSON:
+		return d.lines(b, in, d.vegetaLine)
+	case JMeterXML:
+		return d.jmeterXML(b, in)
+	}
+	return d.table(format, comma, b, in)
+}
+
+// begin says what the records of the present file are.
+func (d *reader) begin(kind string) error {
+	if d.kind != "" && d.kind != kind {
+		return d.errorf(1, "%s after a file of %s, want files that go together", kind, d.kind)
+	}
+	d.kind = kind
+	return nil
+}
+
+// time reads a time stamp.
+func (d *reader) time(text string, decimalComma bool) (time.Duration, string) {
+	first := d.stamps.kind == ""
+	ns, rule := d.stamps.parse(text, decimalComma)
+	if rule != "" {
+		return 0, rule
+	}
+	if first {
+		if len(d.report.Files) > 1 && d.stamps.relative() != d.relative {
+			return 0, "times since 1970 beside times since an unknown instant, want files of one kind"
+		}
+		d.relative = d.stamps.relative()
+	}
+	return time.Duration(ns), ""
+}
+
+// call takes a call with its time stamp.
+func (d *reader) call(line int, at time.Duration, c Call) error {
+	if d.start {
+		at += c.Latency
+	}
+	c.End = at
+	if len(d.calls) == d.o.MaxCalls {
+		return d.errorf(line, "more than %d calls, want a part of the record, or a higher limit", d.o.MaxCalls)
+	}
+	d.calls = append(d.calls, c)
+	d.out.Used++
+	return nil
+}
+
+// stampIs sets what the time stamps of the format are, unless the user says so.
+func (d *reader) stampIs(which string) {
+	if d.o.Stamp != "" {
+		which = d.o.Stamp
+	}
+	d.start = which == "start"
+}
+
+func (d *reader) trace(b *bufio.Reader, in *budget) error {
+	if err := d.begin("segments"); err != nil {
+		return err
+	}
+	in.perRow = 0 // the reader of traces has limits of its own
+	t, err := model.ReadTrace(d.path, b)
+	if err != nil {
+		return err
+	}
+	node := d.o.Node
+	if node == "" && len(t.Nodes()) == 1 {
+		node = t.Nodes()[0]
+	}
+	list := t.Segments(node)
+	if len(list) == 0 {
+		return d.errorf(1, "column node: no %q, want one of %s", node, strings.Join(t.Nodes(), ", "))
+	}
+	d.o.Node = node
+	d.out.Rows, d.out.Used = t.Len(), len(list)
+	if other := t.Len() - len(list); other > 0 {
+		d.out.Skipped = append(d.out.Skipped, Skipped{"another node", other, 2})
+	}
+	d.out.Times = "s since an unknown instant"
+	d.relative = true
+	d.segments = append(d.segments, list...)
+	return nil
+}
+
+// rowBytes bounds the memory that one row can take.
+const rowBytes = 16 << 20
+
+// A budget fails, rather than ends, where a file or a row of it is too long.
+type budget struct {
+	r             io.Reader
+	total         int64
+	perRow, inRow int64
+}
+
+// row begins a new row.
+func (b *budget) row() { b.inRow = 0 }
+
+// Read implements io.Reader.
+func (b *budget) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	b.total -= int64(n)
+	b.inRow += int64(n)
+	switch {
+	case b.total < 0:
+		return 0, fmt.Errorf("longer than %d GiB, want a part of the record", maxBytes>>30)
+	case b.perRow > 0 && b.inRow > b.perRow:
+		return 0, fmt.Errorf("a row of more than %d MiB, want rows of a record", rowBytes>>20)
+	}
+	return n, err
+}
+
+// clip shortens text for a message.
+func clip(s string) string {
+	if len(s) <= 60 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:57], "") + "..."
+}

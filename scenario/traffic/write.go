@@ -1,0 +1,284 @@
+package traffic
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stormglass/stormglass/table"
+)
+
+// ReplayFiles reads files, shows their calls to breakers, and writes what they
+// would have done to w, after the report of what was read. The openings go to
+// rows as CSV, if that is not nil.
+func ReplayFiles(ctx context.Context, w, rows io.Writer, paths []string, o Options, breakers []Breaker, p PlayOptions) error {
+	t, err := ReadFiles(paths, o)
+	if err != nil {
+		return err
+	}
+	if err := t.Report.Write(w); err != nil {
+		return err
+	}
+	r, err := t.Play(ctx, breakers, p)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	if err := r.Write(w); err != nil {
+		return err
+	}
+	if rows == nil {
+		return nil
+	}
+	return r.Table().WriteCSV(rows)
+}
+
+// How many stretches, and openings of a breaker, are told in words.
+const (
+	most         = 10
+	mostOpenings = 3
+)
+
+// Write says in words what the breakers would have done, and in a table what
+// that comes to.
+func (r *Replay) Write(w io.Writer) error {
+	var b strings.Builder
+	t := r.Traffic
+	switch {
+	case r.Drawn > 0:
+		fmt.Fprintf(&b, "Only rates were recorded: calls are drawn %d times (seed %d). Numbers are medians, with the 5 %% to 95 %% of the draws.\n", r.Drawn, r.Seed)
+	default:
+		fmt.Fprintf(&b, "%d recorded calls; those that a breaker refuses are not made, so it does not learn of their outcome.\n", len(t.Calls))
+	}
+	if len(r.Stretches) == 0 {
+		b.WriteString("No stretch of failures.\n")
+	}
+	for i, s := range r.Stretches {
+		if i == most {
+			fmt.Fprintf(&b, "... and %d more stretches of failures\n", len(r.Stretches)-most)
+			break
+		}
+		fmt.Fprintf(&b, "failures %d: %s to %s (%v)\n", i+1, t.At(s.Start), t.At(s.End), round(s.End-s.Start))
+	}
+	b.WriteByte('\n')
+	for plays := range r.byBreaker() {
+		if r.Drawn > 0 {
+			r.drawn(&b, plays)
+		} else {
+			r.recorded(&b, &plays[0])
+		}
+	}
+	if _, err := io.WriteString(w, b.String()+"\n"); err != nil {
+		return err
+	}
+	return r.summary().Write(w)
+}
+
+// byBreaker yields the plays of each breaker.
+func (r *Replay) byBreaker() func(yield func([]Play) bool) {
+	return slices.Chunk(r.Plays, max(1, r.Drawn))
+}
+
+func round(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
+
+// recorded tells the openings of a breaker.
+func (r *Replay) recorded(b *strings.Builder, p *Play) {
+	t := r.Traffic
+	if len(p.Openings) == 0 {
+		fmt.Fprintf(b, "%s would not have opened%s\n", p.Breaker, refusals(", but refused %d calls, of which %d would have succeeded", p.Refused, p.Good))
+		return
+	}
+	for i, o := range p.Openings {
+		if i == mostOpenings {
+			fmt.Fprintf(b, "%s would have opened %d more times\n", p.Breaker, len(p.Openings)-mostOpenings)
+			break
+		}
+		fmt.Fprintf(b, "%s would have opened at %s (%s), refused %d calls of which %d would have succeeded, ", p.Breaker, t.At(o.At), r.after(o), o.Refused, o.Good)
+		switch {
+		case o.Reopened == 1:
+			b.WriteString("opened again once, ")
+		case o.Reopened > 1:
+			fmt.Fprintf(b, "opened again %d times, ", o.Reopened)
+		}
+		if o.Closed.Known {
+			fmt.Fprintf(b, "closed at %s (+%v)\n", t.At(o.Closed.Value), round(o.Closed.Value-o.At))
+		} else {
+			b.WriteString("not closed by the end\n")
+		}
+	}
+	if missed := r.missed(p); missed != "" {
+		fmt.Fprintf(b, "%s would not have opened in failures %s\n", p.Breaker, missed)
+	}
+}
+
+func refusals(format string, refused, good int) string {
+	if refused == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, refused, good)
+}
+
+// after says when an opening came, seen from the failures.
+func (r *Replay) after(o Opening) string {
+	if o.Stretch < 0 {
+		return "outside of the failures: for nothing"
+	}
+	return fmt.Sprintf("+%v after failures %d began", round(o.At-r.Stretches[o.Stretch].Start), o.Stretch+1)
+}
+
+// missed lists the stretches in which a breaker was never open.
+func (r *Replay) missed(p *Play) string {
+	var list []string
+	for i, s := range r.Stretches {
+		open := slices.ContainsFunc(p.Openings, func(o Opening) bool {
+			return o.At <= s.End && (!o.Closed.Known || o.Closed.Value > s.Start)
+		})
+		if !open && len(list) < most {
+			list = append(list, strconv.Itoa(i+1))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// first returns the first opening in a stretch.
+func (p *Play) first(stretch int) (Opening, bool) {
+	for _, o := range p.Openings {
+		if o.Stretch == stretch {
+			return o, true
+		}
+	}
+	return Opening{}, false
+}
+
+// drawn tells the first opening in each stretch.
+func (r *Replay) drawn(b *strings.Builder, plays []Play) {
+	t := r.Traffic
+	if !slices.ContainsFunc(plays, func(p Play) bool { return len(p.Openings) > 0 }) {
+		fmt.Fprintf(b, "%s would not have opened in any draw\n", plays[0].Breaker)
+		return
+	}
+	for i, s := range r.Stretches {
+		if i == most {
+			break
+		}
+		var at, delay, refused, good, closed []float64
+		for k := range plays {
+			o, ok := plays[k].first(i)
+			if !ok {
+				continue
+			}
+			at = append(at, o.At.Seconds())
+			delay = append(delay, (o.At - s.Start).Seconds())
+			refused = append(refused, float64(o.Refused))
+			good = append(good, float64(o.Good))
+			if o.Closed.Known {
+				closed = append(closed, (o.Closed.Value - s.Start).Seconds())
+			}
+		}
+		if len(at) == 0 {
+			fmt.Fprintf(b, "%s would not have opened in failures %d in any draw\n", plays[0].Breaker, i+1)
+			continue
+		}
+		median := time.Duration(quantile(at, 0.5) * 1e9)
+		fmt.Fprintf(b, "%s would have opened at %s (+%s s after failures %d began) in %d of %d draws, refused %s calls of which %s would have succeeded, closed +%s s after failures %d began in %d draws\n",
+			plays[0].Breaker, t.At(round(median)), spread(delay), i+1, len(at), len(plays), spread(refused), spread(good), spread(closed), i+1, len(closed))
+	}
+}
+
+// quantile is the smallest value that a share q of the values does not exceed.
+func quantile(values []float64, q float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
+}
+
+// spread is a median with its interval.
+func spread(values []float64) string {
+	if len(values) == 0 {
+		return "-"
+	}
+	m, lo, hi := quantile(values, 0.5), quantile(values, 0.05), quantile(values, 0.95)
+	if lo == hi {
+		return fmt.Sprintf("%.6g", m)
+	}
+	return fmt.Sprintf("%.6g [%.6g, %.6g]", m, lo, hi)
+}
+
+// summary adds up what each breaker would have done.
+func (r *Replay) summary() *table.Text {
+	text := &table.Text{
+		Header: []string{"breaker", "openings", "of them for nothing", "refused", "would have succeeded", "would have failed", "failures left", "open (s)"},
+		Left:   1,
+	}
+	for plays := range r.byBreaker() {
+		cells := make([][]float64, len(text.Header)-1)
+		for _, p := range plays {
+			outside := 0
+			for _, o := range p.Openings {
+				outside += asInt(o.Stretch < 0)
+			}
+			spared := p.Refused - p.Good
+			for i, v := range []int{len(p.Openings), outside, p.Refused, p.Good, spared, p.Failed - spared} {
+				cells[i] = append(cells[i], float64(v))
+			}
+			cells[6] = append(cells[6], math.Round(p.OpenTime.Seconds()*1000)/1000)
+		}
+		row := []string{plays[0].Breaker}
+		for _, c := range cells {
+			row = append(row, spread(c))
+		}
+		text.Append(row...)
+	}
+	text.Notes = append(text.Notes,
+		"refused calls are taken out; what the callee would have done with less load is not known",
+		"one breaker sees all calls; where several instances call, each has one of its own: replay the calls of one instance",
+		"failures left: failed calls that the breaker would have let through")
+	return text
+}
+
+// Table has a row for each opening, and one for each stretch of failures in
+// which a breaker did not open. Times are seconds since the Epoch.
+func (r *Replay) Table() *table.Table {
+	t := table.New("replay",
+		[]table.Column{
+			{Name: "breaker"}, {Name: "replication"},
+			{Name: "failures", Doc: "number of the stretch of failures in which it opened; empty if in none"},
+		},
+		[]table.Column{
+			{Name: "failures_began_s"}, {Name: "opened_s"}, {Name: "delay_s", Doc: "from the beginning of the failures"}, {Name: "closed_s"},
+			{Name: "reopenings_count"}, {Name: "refused_count"}, {Name: "refused_good_count", Doc: "refused calls that would have succeeded"},
+		})
+	nan := math.NaN()
+	for _, p := range r.Plays {
+		replication := strconv.Itoa(p.Replication)
+		for _, o := range p.Openings {
+			stretch, began, closed := "", nan, nan
+			if o.Stretch >= 0 {
+				stretch, began = strconv.Itoa(o.Stretch+1), r.Stretches[o.Stretch].Start.Seconds()
+			}
+			if o.Closed.Known {
+				closed = o.Closed.Value.Seconds()
+			}
+			delay := nan
+			if o.Stretch >= 0 {
+				delay = (o.At - r.Stretches[o.Stretch].Start).Seconds()
+			}
+			t.Append([]string{p.Breaker, replication, stretch}, began, o.At.Seconds(), delay, closed, float64(o.Reopened), float64(o.Refused), float64(o.Good))
+		}
+		for i, s := range r.Stretches {
+			if _, ok := p.first(i); !ok {
+				t.Append([]string{p.Breaker, replication, strconv.Itoa(i + 1)}, s.Start.Seconds(), nan, nan, nan, 0, 0, 0)
+			}
+		}
+	}
+	return t
+}
