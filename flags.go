@@ -33,6 +33,10 @@ type settings struct {
 	log       string
 	logged    requestlog.Options
 
+	scenario scenarioFlags
+	replay   replayFlags
+	seeded   bool // -seed was given
+
 	list, quiet, verify, version bool
 }
 
@@ -78,6 +82,8 @@ func parseFlags(args []string, stderr io.Writer) (*settings, error) {
 	fs.StringVar(&s.log, "log", "", "write every try of replication 0 to a `file` that ends in .csv or .parquet; each factor needs one level")
 	fs.Func("epoch", "`instant` at which the run of -log begins, as 2006-01-02T15:04:05Z (default "+requestlog.DefaultEpoch.Format(time.RFC3339)+")", s.setEpoch)
 	fs.Func("log-sample", "log this `share` of the requests, each with all its tries or none (default 1)", s.setSample)
+	s.scenario.add(fs)
+	s.replay.add(fs)
 	fs.BoolVar(&s.quiet, "quiet", false, "print nothing but errors")
 	fs.BoolVar(&s.verify, "verify", false, "check every measurement of the articles that is built; exit 1 if one is out of range")
 	fs.BoolVar(&s.version, "version", false, "print the version")
@@ -88,15 +94,16 @@ func parseFlags(args []string, stderr io.Writer) (*settings, error) {
 		}
 		return nil, usagef("%w (-h lists the flags)", err)
 	}
+	fs.Visit(func(f *flag.Flag) { s.seeded = s.seeded || f.Name == "seed" })
 	if fs.NArg() > 0 {
 		return nil, usagef("argument %q, want flags only (-h lists them)", fs.Arg(0))
 	}
 	if err := s.check(charts); err != nil {
 		return nil, err
 	}
-	if s.exp == "" && !s.list && !s.verify && !s.version {
+	if s.exp == "" && !s.list && !s.verify && !s.version && !s.scenario.given() && !s.replay.given() {
 		printUsage(fs, stderr)
-		return nil, usagef("no -exp given, want -exp NAME, -list or -verify")
+		return nil, usagef("no -exp given, want -exp NAME, -scenario FILE, -list or -verify")
 	}
 	return s, nil
 }
@@ -119,7 +126,7 @@ func (s *settings) check(charts string) error {
 	if s.out == "" {
 		return usagef("-out is empty, want a directory")
 	}
-	if err := s.checkLog(); err != nil {
+	if err := errors.Join(s.checkLog(), s.scenario.check()); err != nil {
 		return err
 	}
 	if charts == "none" {
@@ -140,7 +147,12 @@ func printUsage(fs *flag.FlagSet, w io.Writer) {
 	fmt.Fprint(w, "Stormglass simulates retries, retry budgets and circuit breakers under a virtual clock.\n\n"+
 		"  stormglass -exp NAME[,NAME]|all [flags]  run experiments: table, CSV, figure\n"+
 		"  stormglass -list [-exp NAME]             what there is to run, with factors\n"+
-		"  stormglass -verify                       check the articles' measurements\n\nExperiments:\n")
+		"  stormglass -verify                       check the articles' measurements\n"+
+		"  stormglass -init FILE.yaml               begin a scenario of your own\n"+
+		"  stormglass -scenario FILE.yaml|FOLDER    run scenarios and judge their claims\n"+
+		"  stormglass -explain FILE.yaml            what follows from its settings, without running\n"+
+		"  stormglass -import FILE                  the scenario that your settings mean\n"+
+		"  stormglass -replay FILE                  what breakers would have done on recorded traffic\n\nExperiments:\n")
 	width := 0
 	for _, e := range experiments.All() {
 		width = max(width, len(e.Name))

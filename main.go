@@ -17,7 +17,7 @@ import (
 )
 
 // version is the release that settings files name.
-const version = "0.3.0"
+const version = "0.4.0"
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // a reader that has gone must not cost the files
@@ -68,6 +68,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		list(printed, all)
 		return printed.failure()
+	case s.scenario.given():
+		return errors.Join(s.scenario.run(ctx, s, out, stderr), printed.failure())
+	case s.replay.given():
+		return errors.Join(s.replay.run(ctx, s, out), printed.failure())
 	case s.verify:
 		return errors.Join(verify(ctx, s, out, stderr), printed.failure())
 	}
