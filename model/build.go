@@ -75,7 +75,7 @@ func (s *System) buildNode(n *node, c *Node, index int) {
 	n.ledger.Name = c.Name
 	n.script = script{answers: c.Script, repeat: c.ScriptRepeat}
 	if c.Waits {
-		n.waits = newHistogram()
+		n.waits = newQuantiles()
 	}
 	for i := range n.servers {
 		sv := &n.servers[i]
@@ -97,7 +97,7 @@ func (s *System) buildClient(i int) error {
 	cfg := &s.config.Clients[i]
 	c, n := &s.clients[i], &s.nodes[s.serving+i]
 	*n = node{config: &Node{Name: cfg.Name}, index: s.serving + i, client: c}
-	*c = client{config: cfg, node: n, end: s.horizon, most: uint64(cfg.Requests), latency: newHistogram()}
+	*c = client{config: cfg, node: n, end: s.horizon, most: uint64(cfg.Requests), latency: newQuantiles()}
 	c.ledger.Name = cfg.Name
 	if cfg.End > 0 {
 		c.end = min(c.end, sim.Time(cfg.End))

@@ -1,10 +1,6 @@
 package model
 
 import (
-	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/stormglass/stormglass/policies"
 	"github.com/stormglass/stormglass/sim"
 )
@@ -78,7 +74,7 @@ func (s *System) requestDone(j *job) {
 	if r.start >= s.warmup {
 		c.ledger.Latency = addTime(c.ledger.Latency, latency)
 		c.ledger.Measured++
-		record(c.latency, latency)
+		c.latency.record(latency)
 	}
 	if c.rounds != nil {
 		think := c.law.draw(&c.think, uint64(r.loop), c.rounds[r.loop])
@@ -94,19 +90,6 @@ func (s *System) dropRequest(r *request) {
 	if r.refs--; r.refs == 0 {
 		s.requests.put(r.place)
 	}
-}
-
-// newHistogram counts durations to 1 %.
-func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(1)<<62, 2) }
-
-func record(h *hdrhistogram.Histogram, d time.Duration) {
-	// The range holds every duration of a run.
-	_ = h.RecordValue(min(int64(d), int64(1)<<62))
-}
-
-// quantile is 0 of an empty histogram.
-func quantile(h *hdrhistogram.Histogram, q float64) time.Duration {
-	return time.Duration(h.ValueAtQuantile(100 * q))
 }
 
 // byCode lists the codes that occurred.

@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/stormglass/stormglass/policies"
 	"github.com/stormglass/stormglass/sim"
 )
@@ -37,8 +36,8 @@ type Delivery struct {
 	first     int // of idle
 
 	letters []DeadLetter
-	waits   *hdrhistogram.Histogram // of acknowledgements
-	wait    time.Duration           // their sum
+	waits   *quantiles    // of acknowledgements
+	wait    time.Duration // their sum
 
 	ack, processing                                     Law
 	loss, ackTime, work, fail, unknown, jitter, lostAck sim.Draws
@@ -94,7 +93,7 @@ func NewDelivery(c DeliveryConfig, seed, replication uint64) (*Delivery, error) 
 		return nil, err
 	}
 	d := &Delivery{config: c, e: sim.New(), seed: seed, replication: replication, once: c.Guarantee == AtMostOnce,
-		end: sim.Time(c.Horizon), waits: newHistogram(), ack: c.Producer.Ack, processing: c.Consumers.Processing}
+		end: sim.Time(c.Horizon), waits: newQuantiles(), ack: c.Producer.Ack, processing: c.Consumers.Processing}
 	if c.Producer.End > 0 {
 		d.end = min(d.end, sim.Time(c.Producer.End))
 	}
@@ -214,19 +213,19 @@ func (d *Delivery) RunUntil(ctx context.Context, t sim.Time) error {
 }
 
 // PublishQuantile returns the time from an intent to its acknowledgement that
-// a share q of the acknowledged ones stays below, to 1 %; 0 if there are none.
-func (d *Delivery) PublishQuantile(q float64) time.Duration { return quantile(d.waits, q) }
+// a share q of the acknowledged ones does not exceed, as LatencyQuantile has it; 0 if there are none.
+func (d *Delivery) PublishQuantile(q float64) time.Duration { return d.waits.at(q) }
 
 // PublishMean is the mean of that time.
 func (d *Delivery) PublishMean() time.Duration {
-	if d.waits.TotalCount() == 0 {
+	if d.waits.count() == 0 {
 		return 0
 	}
-	return d.wait / time.Duration(d.waits.TotalCount())
+	return d.wait / time.Duration(d.waits.count())
 }
 
 func (d *Delivery) waited(t time.Duration) {
-	record(d.waits, t)
+	d.waits.record(t)
 	d.wait += t
 }
 

@@ -121,7 +121,7 @@ func (s *System) begin(j *job) {
 		n.ledger.Wait = addTime(n.ledger.Wait, wait)
 	}
 	if n.waits != nil {
-		record(n.waits, wait)
+		n.waits.record(wait)
 	}
 	sv.serving++
 	n.serving++

@@ -3,8 +3,6 @@ package model
 import (
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/stormglass/stormglass/policies"
 	"github.com/stormglass/stormglass/sim"
 )
@@ -140,7 +138,7 @@ type node struct {
 	servers []server
 	first   *server // of them
 	ledger  NodeLedger
-	waits   *hdrhistogram.Histogram
+	waits   *quantiles
 	script  script
 
 	queueLimit  int
@@ -250,7 +248,7 @@ type client struct {
 	most    uint64
 	ledger  ClientLedger
 	codes   [codeCount]uint64
-	latency *hdrhistogram.Histogram
+	latency *quantiles
 	rounds  []uint64    // requests made by each client of a closed loop
 	started [][2]uint64 // succeeded and failed, by interval of their start
 }

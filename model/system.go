@@ -149,13 +149,14 @@ func (s *System) Now() sim.Time { return s.e.Now() }
 // Events is the number of events so far.
 func (s *System) Events() uint64 { return s.e.Events() }
 
-// LatencyQuantile returns the latency below which a share q of a client's
-// ended requests lies, those that started from Warmup on, to 1 %. It is 0 if
-// there are none, and panics if there is no such client.
+// LatencyQuantile returns the latency that a share q of a client's ended
+// requests does not exceed, of those that started from Warmup on. It is one that
+// occurred, at most 1 % too long: the longest of its cell in a histogram. It is
+// 0 if there are none, and panics if there is no such client.
 func (s *System) LatencyQuantile(client string, q float64) time.Duration {
 	for i := range s.clients {
 		if c := &s.clients[i]; c.config.Name == client {
-			return quantile(c.latency, q)
+			return c.latency.at(q)
 		}
 	}
 	panic("model: no client " + client)
@@ -165,7 +166,7 @@ func (s *System) LatencyQuantile(client string, q float64) time.Duration {
 func (s *System) WaitQuantile(name string, q float64) time.Duration {
 	for i := range s.nodes[:s.serving] {
 		if n := &s.nodes[i]; n.config.Name == name && n.waits != nil {
-			return quantile(n.waits, q)
+			return n.waits.at(q)
 		}
 	}
 	panic("model: no node " + name + " with waits")
