@@ -7,10 +7,21 @@ import (
 	"strings"
 )
 
-// Known lists the known names, after the one that is nearest to the unknown
-// name if one is near: at most half of its letters differ.
+// listed is how many names a message lists, and longest how long one may be, in
+// characters, to be looked up.
+const (
+	listed  = 50
+	longest = 200
+)
+
+// Known lists the known names, the first 50 if there are more, after the one
+// that is nearest to the unknown name if one is near: at most half of its
+// letters differ.
 func Known(unknown string, known []string) string {
-	list := "known: " + strings.Join(known, ", ")
+	list := "known: " + strings.Join(known[:min(len(known), listed)], ", ")
+	if more := len(known) - listed; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
 	if best := Nearest(unknown, known); best != "" {
 		return fmt.Sprintf("did you mean %q? %s", best, list)
 	}
@@ -18,11 +29,20 @@ func Known(unknown string, known []string) string {
 }
 
 // Nearest returns the known name with the smallest edit distance, the first of
-// equals, or "" if more than half of the unknown name would have to change.
+// equals, or "" if more than half of the unknown name would have to change, or
+// it is longer than any name that is looked up.
 func Nearest(unknown string, known []string) string {
-	best, bestDistance := "", len([]rune(unknown))/2+1
+	letters := []rune(unknown)
+	if len(letters) > longest {
+		return ""
+	}
+	best, bestDistance := "", len(letters)/2+1
 	for _, n := range known {
-		if d := distance([]rune(unknown), []rune(n)); d < bestDistance {
+		other := []rune(n)
+		if apart := len(other) - len(letters); apart >= bestDistance || -apart >= bestDistance {
+			continue // at least so many are inserted or removed
+		}
+		if d := distance(letters, other); d < bestDistance {
 			best, bestDistance = n, d
 		}
 	}

@@ -29,3 +29,17 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestManyNamesAreNotAllListed(t *testing.T) {
+	many := make([]string, 120)
+	for i := range many {
+		many[i] = strings.Repeat("x", 300)
+	}
+	many[119] = "near"
+	if got := Known("neat", many); !strings.HasPrefix(got, `did you mean "near"?`) || !strings.HasSuffix(got, " and 70 more") {
+		t.Errorf("%.60q…%q", got, got[len(got)-20:])
+	}
+	if got := Nearest(strings.Repeat("x", 300), many); got != "" {
+		t.Errorf("%q is looked up", got)
+	}
+}
