@@ -32,6 +32,8 @@ type Try struct {
 	// which one refused it; Guarded is false if there is none.
 	Breaker policies.State
 	Guarded bool
+
+	Link uint32 // by which the call was made: index into Ledger.Calls
 }
 
 // Observe calls f at the end of every try from now on; the Try is good until f
@@ -117,7 +119,7 @@ func (s *System) describe(f *flight, code policies.ErrorCode) {
 	now := s.e.Now()
 	s.try = Try{At: now, Latency: now.Sub(f.sent), Request: f.job.request.key,
 		Client: s.clients[f.job.request.client].config.Name,
-		Caller: f.hop.ledger.From, Service: f.hop.ledger.To, Number: f.number, OK: code == noError, Code: code}
+		Caller: f.hop.ledger.From, Service: f.hop.ledger.To, Link: uint32(f.hop.index), Number: f.number, OK: code == noError, Code: code}
 	if s.try.OK {
 		s.try.Code = 0
 	}

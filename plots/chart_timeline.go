@@ -14,12 +14,14 @@ func init() { charts["timeline"] = drawSystemTimelines }
 
 // The most panels of each kind; the busiest nodes and links are shown.
 const (
-	maxTimelineClients = 4
-	maxTimelineNodes   = 8
-	maxTimelineLinks   = 8
+	maxTimelineClients  = 4
+	maxTimelineNodes    = 8
+	maxTimelineLinks    = 8
+	maxTimelineBreakers = 12
 )
 
-// A timelineEntity is a client, a node or a link with its intervals.
+// A timelineEntity is a client, a node, a link or the breakers of one name, with
+// its intervals.
 type timelineEntity struct {
 	name string
 	rows []table.Row
@@ -33,17 +35,17 @@ type timelineFault struct {
 
 // A systemTimeline is what happened to a system in one run.
 type systemTimeline struct {
-	table                 *table.Table
-	clients, nodes, links []timelineEntity
-	faults                []timelineFault
-	step, end             float64
-	together              int     // intervals that are drawn as one
-	unit                  string  // of the time axis
-	scale                 float64 // s in it
+	table                           *table.Table
+	clients, nodes, links, breakers []timelineEntity
+	faults                          []timelineFault
+	step, end                       float64
+	together                        int     // intervals that are drawn as one
+	unit                            string  // of the time axis
+	scale                           float64 // s in it
 }
 
 // drawSystemTimelines draws for each system what happened to clients, nodes and
-// links, one below the other.
+// links and breakers, one below the other.
 func drawSystemTimelines(t *table.Table, _ []*table.Table) ([]Drawing, error) {
 	var drawings []Drawing
 	for _, g := range groups(t, "kind", "name", "fault", "start_s") {
@@ -59,7 +61,7 @@ func drawSystemTimelines(t *table.Table, _ []*table.Table) ([]Drawing, error) {
 func readSystemTimeline(g group) *systemTimeline {
 	t := g.table
 	s := &systemTimeline{table: t, unit: "s", scale: 1}
-	kinds := map[string]*[]timelineEntity{"client": &s.clients, "node": &s.nodes, "link": &s.links}
+	kinds := map[string]*[]timelineEntity{"client": &s.clients, "node": &s.nodes, "link": &s.links, "breaker": &s.breakers}
 	index := map[[2]string]int{}
 	for _, r := range g.members {
 		kind, name := t.Key(r, "kind"), t.Key(r, "name")
@@ -107,7 +109,28 @@ func (s *systemTimeline) joined() int {
 	if requests > 0 {
 		most = min(most, int(requests/requestsPerStep))
 	}
-	return int(math.Ceil(n / float64(max(most, fewestSteps))))
+	least := int(math.Ceil(n / float64(max(most, fewestSteps))))
+	for _, round := range []int{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600} {
+		if round >= least {
+			return round
+		}
+	}
+	return least
+}
+
+// steps are the rows that are drawn together. A rest of less than half a step
+// belongs to the one before: rates in it are chance.
+func (s *systemTimeline) steps(rows []table.Row) [][]table.Row {
+	list := slices.Collect(slices.Chunk(rows, s.together))
+	if n := len(list); n > 1 {
+		last := list[n-1]
+		from, _ := s.of(last[0])
+		if _, to := s.of(last[len(last)-1]); to-from < s.step*float64(s.together)/2*(1-1e-9) {
+			list[n-2] = rows[(n-2)*s.together:]
+			list = list[:n-1]
+		}
+	}
+	return list
 }
 
 // figure is the page of a system.
@@ -119,12 +142,13 @@ func (s *systemTimeline) figure() *Figure {
 	}
 	f := &Figure{
 		Title: glued(s.finding()), Subtitle: glued(title + " · in steps of " + shortTime(s.step*float64(s.together)) + ", one run" + s.faultList()),
-		Note: " · replication 0 · by the instant of what is counted; calls at the node: at the end of each step", ShareX: true,
+		Note: " · replication 0 · counted when it happened: requests when they end; calls at the node: ", ShareX: true,
 	}
 	if s.together > 1 {
-		f.Note += fmt.Sprintf(", the most of %d intervals", s.together)
+		f.Note += "the most at the ends of intervals of " + shortTime(s.step)
+	} else {
+		f.Note += "at the end of each step"
 	}
-	f.Note += "; most calls per request: over 100 requests or more"
 	if len(s.faults) > 0 {
 		f.Key = append(f.Key, KeyItem{KeySpan, Style{}, "fault (beside a node: its own)"})
 	}
@@ -132,8 +156,9 @@ func (s *systemTimeline) figure() *Figure {
 	nodes := s.most(s.nodes, maxTimelineNodes, "calls_count")
 	links, quiet := s.notable()
 	shown := s.most(links, maxTimelineLinks, "attempts_count")
+	breakers := s.most(s.breakers, maxTimelineBreakers, "openings_count")
 	for _, c := range clients {
-		s.add(f, 120, "client "+c.name+": requests/s", s.spans(""), s.rates(c, clientSeries))
+		s.add(f, 120, "client "+cutName(c.name, 70)+": requests/s", s.spans(""), s.rates(c, clientSeries))
 	}
 	low := 1.0
 	if len(nodes) > 4 {
@@ -141,30 +166,28 @@ func (s *systemTimeline) figure() *Figure {
 	}
 	var idle []string
 	for _, n := range nodes {
-		s.add(f, 120*low, "node "+n.name+": calls/s", s.spans(n.name), s.rates(n, nodeSeries))
+		s.add(f, 120*low, "node "+cutName(n.name, 70)+": calls/s", s.spans(n.name), s.rates(n, nodeSeries))
 		if !s.any(n, "in_flight_count") {
 			idle = append(idle, n.name)
 			continue
 		}
-		s.add(f, 64*low, "node "+n.name+": calls at the node", nameless(s.spans(n.name)), s.levels(n))
+		s.add(f, 64*low, "node "+cutName(n.name, 70)+": calls at the node", nameless(s.spans(n.name)), s.levels(n))
 	}
 	for _, l := range shown {
-		if s.any(l, "retries_count", "denied_count", "refused_count") {
-			s.add(f, 90*low, "link "+l.name+": calls/s", nameless(s.spans("")), s.rates(l, linkSeries))
-		}
+		s.add(f, 90*low, "link "+cutName(l.name, 70)+": calls/s", nameless(s.spans("")), s.rates(l, s.used(l, linkSeries)))
 	}
-	s.addStates(f, shown)
+	s.addStates(f, breakers)
 	f.Panels[len(f.Panels)-1].X.Label = "time, " + s.unit
 	f.Height = 250
 	for i := range f.Panels {
 		f.Height += int(f.Panels[i].Weight) + 74 // title, names of faults and gap
 	}
-	f.Note += leftOut("client", s.clients, clients) + leftOut("node", s.nodes, nodes) + leftOut("link", links, shown)
+	f.Note += leftOut("client", s.clients, clients) + leftOut("node", s.nodes, nodes) + leftOut("link", links, shown) + leftOut("breaker", s.breakers, breakers)
 	if len(idle) > 0 {
-		f.Note += " · no call at the node at the end of any step: " + cutText(strings.Join(idle, ", "), 100)
+		f.Note += " · no call at the node at any of these instants: " + cutText(strings.Join(idle, ", "), 100)
 	}
 	if len(quiet) > 0 {
-		f.Note += " · no breaker, retry or refusal: " + cutText(strings.Join(quiet, ", "), 100)
+		f.Note += " · no retry, refusal or timeout: " + cutText(strings.Join(quiet, ", "), 100)
 	}
 	return f
 }
@@ -193,9 +216,17 @@ var (
 	linkSeries = []timelineSeries{
 		{"retries_count", "retries", FixedRetry.Member(0)},
 		{"denied_count", "no budget", BucketWindow.Member(1)},
+		{"guarded_count", "guard", TimeWindow.Member(2)},
 		{"refused_count", "refused", Unlimited.Member(0)},
+		{"limited_count", "cap", BudgetBreaker.Member(3)},
+		{"timed_out_count", "timeouts", NoRetry.Member(2)},
 	}
 )
+
+// used keeps the series that are not 0 all the time.
+func (s *systemTimeline) used(e timelineEntity, list []timelineSeries) []timelineSeries {
+	return slices.DeleteFunc(slices.Clone(list), func(v timelineSeries) bool { return !s.any(e, v.column) })
+}
 
 // rates are the lines of columns that count, per second; those that are 0 all
 // the time are left out, but for the first.
@@ -231,7 +262,7 @@ func (s *systemTimeline) lines(e timelineEntity, list []timelineSeries, value fu
 		line := Line{Label: v.label, Style: v.style, Step: true}
 		line.Style.Width = 2
 		at, last := s.table.ValueIndex(v.column), 0.0
-		for rows := range slices.Chunk(e.rows, s.together) {
+		for _, rows := range s.steps(e.rows) {
 			from, _ := s.of(rows[0])
 			last = value(rows, at)
 			line.X, line.Y = append(line.X, from/s.scale), append(line.Y, last)
@@ -292,11 +323,11 @@ func (s *systemTimeline) most(list []timelineEntity, n int, column string) []tim
 	return kept
 }
 
-// notable are the links whose policies did something or could have, and the
-// names of the others.
+// notable are the links whose policies did something, and the names of the
+// others.
 func (s *systemTimeline) notable() (links []timelineEntity, quiet []string) {
 	for _, l := range s.links {
-		if s.any(l, "retries_count", "denied_count", "refused_count", "breakers_count") {
+		if len(s.used(l, linkSeries)) > 0 {
 			links = append(links, l)
 		} else {
 			quiet = append(quiet, l.name)
@@ -317,9 +348,19 @@ func leftOut(kind string, all, shown []timelineEntity) string {
 	case 0:
 		return ""
 	case 1:
-		return " · left out: " + kind + " " + cutText(names[0], 40)
+		return " · left out: " + kind + " " + cutName(names[0], 40)
 	}
 	return fmt.Sprintf(" · left out: %d %ss (%s)", len(names), kind, cutText(strings.Join(names, ", "), 100))
+}
+
+// cutName is a name of at most n characters. It keeps both ends: names often
+// differ in the last part only.
+func cutName(name string, n int) string {
+	r := []rune(name)
+	if len(r) <= n {
+		return name
+	}
+	return string(r[:n/2]) + "…" + string(r[len(r)-(n-1-n/2):])
 }
 
 // cutText is a text of at most n characters.

@@ -3,7 +3,7 @@ package plots
 import (
 	"cmp"
 	"fmt"
-	"math"
+	"image/color"
 	"slices"
 	"strings"
 
@@ -16,7 +16,7 @@ func (s *systemTimeline) add(f *Figure, height float64, title string, faults Spa
 		faults = append(faults, Span{2 * s.end, 2 * s.end, title})
 	}
 	f.Panels = append(f.Panels, Panel{
-		Title: cutText(title, 100), Weight: height, X: Axis{Range: [2]float64{0, s.end / s.scale}},
+		Title: title, Weight: height, X: Axis{Range: [2]float64{0, s.end / s.scale}},
 		Marks: append([]Mark{faults}, marks...),
 	})
 }
@@ -36,7 +36,7 @@ func (s *systemTimeline) spans(node string) Spans {
 	var list []timelineFault
 	for _, f := range s.faults {
 		if node == "" {
-			f.what = f.node + ": " + f.what
+			f.what = cutName(f.node, 24) + ": " + f.what
 		}
 		if node == "" || f.node == node {
 			list = append(list, f)
@@ -62,15 +62,24 @@ func (s *systemTimeline) spans(node string) Spans {
 	return spans
 }
 
-// The looks of the states of a breaker.
+// The looks of the states of a breaker. They cover the faults behind them, whose
+// grey would make one more state of each.
 var (
-	closedStyle   = Neutral.Member(0) // pale
+	closedStyle   = Style{Color: paled(Neutral.Color()), Glyph: Box, Size: 8}
 	halfOpenStyle = Style{Color: BudgetBreaker.Color(), Glyph: Box, Size: 8}
 	openStyle     = Style{Color: Unlimited.Color(), Glyph: Box, Size: 8}
+	partStyle     = Style{Color: paled(Unlimited.Color()), Glyph: Box, Size: 8}
 )
 
-// mostOpenings is how many steps with an opening are marked in a row.
-const mostOpenings = 60
+// paled is what a colour is at spreadAlpha on white.
+func paled(c color.RGBA) color.RGBA {
+	mix := func(v uint8) uint8 { return uint8((int(v)*spreadAlpha + 0xFF*(0xFF-spreadAlpha)) / 0xFF) }
+	return color.RGBA{R: mix(c.R), G: mix(c.G), B: mix(c.B), A: 0xFF}
+}
+
+// sparse is how many marks of openings in a row, evenly spaced, still leave the
+// states between them to be seen.
+const sparse = 150
 
 // share is the mean of a ratio over intervals.
 func (s *systemTimeline) share(rows []table.Row, column string) float64 {
@@ -82,45 +91,46 @@ func (s *systemTimeline) share(rows []table.Row, column string) float64 {
 	return sum / length
 }
 
-// addStates adds a panel with a row for each link that has breakers.
-func (s *systemTimeline) addStates(f *Figure, links []timelineEntity) {
+// addStates adds a panel with a row for the breakers of each name.
+func (s *systemTimeline) addStates(f *Figure, breakers []timelineEntity) {
 	var names []string
 	var bars Bars
 	openings := Events{Label: "openings", Style: Style{Glyph: Tick, Size: 8}}
 	var open, part, halfOpen bool
-	for _, l := range links {
-		if !s.any(l, "breakers_count") {
-			continue
-		}
+	for _, l := range breakers {
 		row, first := float64(len(names)), len(bars)
 		var opened []float64
-		for rows := range slices.Chunk(l.rows, s.together) {
+		for _, rows := range s.steps(l.rows) {
 			from, _ := s.of(rows[0])
 			_, to := s.of(rows[len(rows)-1])
-			b := Bar{Row: row, From: from / s.scale, To: to / s.scale, Style: closedStyle, Pale: true}
+			b := Bar{Row: row, From: from / s.scale, To: to / s.scale, Style: closedStyle}
 			switch share := s.share(rows, "open_ratio"); {
 			case share >= 0.5:
-				b.Style, b.Pale, open = openStyle, false, true
+				b.Style, open = openStyle, true
 			case share > 0:
-				b.Style, part = openStyle, true
+				b.Style, part = partStyle, true
 			case s.share(rows, "half_open_ratio") > 0:
-				b.Style, b.Pale, halfOpen = halfOpenStyle, false, true
+				b.Style, halfOpen = halfOpenStyle, true
 			}
 			if s.sum(timelineEntity{rows: rows}, "openings_count") > 0 {
 				opened = append(opened, b.From)
 			}
-			if n := len(bars); n > first && bars[n-1].Style.Color == b.Style.Color && bars[n-1].Pale == b.Pale {
+			if n := len(bars); n > first && bars[n-1].Style.Color == b.Style.Color {
 				bars[n-1].To = b.To
 				continue
 			}
 			bars = append(bars, b)
 		}
-		name := cutText(l.name, 44) + "\n" + compact(s.sum(l, "openings_count"), 0) + " openings"
+		name := cutName(l.name, 40) + "\n" + compact(s.sum(l, "openings_count"), 0) + " openings"
 		if n := s.table.Value(l.rows[0], "breakers_count"); n > 1 {
 			name += ", " + compact(n, 0) + " breakers"
 		}
 		names = append(names, strings.Replace(name, "\n1 openings", "\n1 opening", 1))
-		if len(opened) <= mostOpenings {
+		near := false
+		for i := 1; i < len(opened); i++ {
+			near = near || (opened[i]-opened[i-1])*sparse < s.end/s.scale
+		}
+		if !near {
 			for _, at := range opened {
 				openings.At, openings.Rows = append(openings.At, at), append(openings.Rows, row)
 			}
@@ -131,162 +141,20 @@ func (s *systemTimeline) addStates(f *Figure, links []timelineEntity) {
 	}
 	s.add(f, 40*float64(len(names)), "breakers", nameless(s.spans("")), []Mark{bars, openings})
 	f.Panels[len(f.Panels)-1].Y.Rows = names
-	f.Key = append(f.Key, KeyItem{KeySpread, closedStyle, "breaker closed"})
+	f.Key = append(f.Key, KeyItem{KeyPoint, closedStyle, "breaker closed"})
 	for _, k := range []struct {
 		used bool
 		item KeyItem
 	}{
 		{halfOpen, KeyItem{KeyPoint, halfOpenStyle, "half-open"}},
 		{open, KeyItem{KeyPoint, openStyle, "open"}},
-		{part, KeyItem{KeySpread, openStyle, "open for less than half of the step"}},
+		{part, KeyItem{KeyPoint, partStyle, "open for less than half of the step"}},
 		{len(openings.At) > 0, KeyItem{KeyPoint, openings.Style, "step with an opening"}},
 	} {
 		if k.used {
 			f.Key = append(f.Key, k.item)
 		}
 	}
-}
-
-// The parts of a run, seen from its faults.
-const (
-	beforeFaults = iota
-	inFaults
-	afterFaults
-	betweenFaults
-)
-
-// part says in which part of the run an interval is; one that a fault touches
-// is in it.
-func (s *systemTimeline) part(from, to float64) int {
-	first, last := math.Inf(1), math.Inf(-1)
-	for _, f := range s.faults {
-		if from < f.to && to > f.from {
-			return inFaults
-		}
-		first, last = min(first, f.from), max(last, f.to)
-	}
-	switch {
-	case to <= first:
-		return beforeFaults
-	case from >= last:
-		return afterFaults
-	}
-	return betweenFaults
-}
-
-// parts adds up a column over the parts of the run.
-func (s *systemTimeline) parts(list []timelineEntity, column string) (sums [4]float64) {
-	at := s.table.ValueIndex(column)
-	for _, e := range list {
-		for _, r := range e.rows {
-			sums[s.part(s.of(r))] += r.Values[at]
-		}
-	}
-	return sums
-}
-
-// finding says which share of the requests succeeds before, in and after the
-// faults, and which node gets the most calls for a request.
-func (s *systemTimeline) finding() string {
-	good, bad := s.parts(s.clients, "succeeded_count"), s.parts(s.clients, "failed_count")
-	names := [3]string{"before the faults", "while they last", "after"}
-	if len(s.faults) == 1 {
-		names[0], names[1] = "before the fault", "while it lasts"
-	}
-	alone := names // without another before them
-	alone[1], alone[2] = strings.Replace(names[0], "before", "during", 1), strings.Replace(names[0], "before", "after", 1)
-	var words []string
-	for p := range names {
-		if good[p]+bad[p] == 0 {
-			continue
-		}
-		text := sharePercent(good[p], good[p]+bad[p])
-		switch {
-		case len(s.faults) == 0:
-			text += " of the requests succeed"
-		case len(words) == 0:
-			text += " of the requests succeed " + alone[p]
-		default:
-			text += " " + names[p]
-		}
-		words = append(words, text)
-	}
-	if len(words) == 0 {
-		return "No request ends" + s.amplified()
-	}
-	return strings.Join(words, ", ") + s.amplified()
-}
-
-// enoughRequests is how many requests a ratio needs, to be no play of chance.
-const enoughRequests = 100
-
-// amplified names the node with the most calls for each request, in the step in
-// which there are the most, or in as many together as have enough requests.
-func (s *systemTimeline) amplified() string {
-	requests := make([]float64, len(s.clients[0].rows))
-	for _, c := range s.clients {
-		for k, v := range s.column(c, "requests_count", len(requests)) {
-			requests[k] += v
-		}
-	}
-	starts, total, whole := []int{0}, 0.0, 0.0
-	for k, n := range requests {
-		whole += n
-		if total += n; total >= enoughRequests {
-			starts, total = append(starts, k+1), 0
-		}
-	}
-	if len(starts) > 1 {
-		starts = starts[:len(starts)-1] // what is left belongs to the last one
-	}
-	most, mean, node, at := 0.0, 0.0, "", 0
-	for _, n := range s.nodes {
-		calls := s.column(n, "calls_count", len(requests))
-		for i, from := range starts {
-			to := len(requests)
-			if i+1 < len(starts) {
-				to = starts[i+1]
-			}
-			made, got := 0.0, 0.0
-			for k := from; k < to; k++ {
-				made, got = made+requests[k], got+calls[k]
-			}
-			if made > 0 && got/made > most {
-				most, node, at = got/made, n.name, from
-				mean = s.sum(n, "calls_count") / whole
-			}
-		}
-	}
-	switch {
-	case most < 1.005:
-		return "; no node gets more than 1 call per request"
-	case mean < 1.005 && most < 1.05:
-		return fmt.Sprintf("; no node gets more than %s calls per request", compact(most, 2))
-	case most < 1.05*mean:
-		return fmt.Sprintf("; %s gets %s calls per request", node, compact(mean, 2))
-	}
-	from, _ := s.of(s.clients[0].rows[at])
-	return fmt.Sprintf("; %s gets up to %s calls per request, at %s %s", node, compact(most, 2), compact(from/s.scale, 2), s.unit)
-}
-
-// column is the first n values of a column.
-func (s *systemTimeline) column(e timelineEntity, name string, n int) []float64 {
-	values, at := make([]float64, n), s.table.ValueIndex(name)
-	for k := range min(n, len(e.rows)) {
-		values[k] = e.rows[k].Values[at]
-	}
-	return values
-}
-
-// sharePercent is a share that is 0 or 100 % only if it is exactly.
-func sharePercent(part, whole float64) string {
-	v := 100 * part / whole
-	for decimals := 1; decimals < 6; decimals++ {
-		if text := compact(v, decimals); (text != "100" || part == whole) && (text != "0" || part == 0) {
-			return text + " %"
-		}
-	}
-	return compact(v, 6) + " %"
 }
 
 // faultList names the first faults with their times.
@@ -302,7 +170,7 @@ func (s *systemTimeline) faultList() string {
 		if f.from == 0 && f.to == s.end {
 			when = "all the time"
 		}
-		words = append(words, f.node+": "+f.what+", "+when)
+		words = append(words, cutName(f.node, 24)+": "+cutText(f.what, 40)+", "+when)
 	}
 	if words == nil {
 		return ""

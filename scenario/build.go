@@ -251,7 +251,7 @@ func (b *builder) layer(l *Layer) (m model.Layer) {
 	}
 	if l.Limit != nil {
 		given++
-		m.Limit = &model.LimitLayer{InFlight: l.Limit.InFlight, Share: l.Limit.Share}
+		m.Limit = &model.LimitLayer{InFlight: l.Limit.InFlight, Share: string(l.Limit.Share)}
 		if m.Limit.InFlight < 1 {
 			b.add(l.Limit.At("in_flight"), "%d, want at least 1", m.Limit.InFlight)
 		}

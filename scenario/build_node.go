@@ -20,9 +20,6 @@ func (b *builder) node(name string, n *Node) model.Node {
 	}
 	if n.Workers != nil && !n.Workers.Unlimited {
 		m.Workers = n.Workers.N
-		if m.Workers == 0 {
-			b.add(n.At("workers"), "0, want at least 1, or unlimited")
-		}
 	}
 	if q := n.Queue; q != nil {
 		m.Queue = model.Queue{Order: q.Order, DropExpired: q.DropExpired}
@@ -97,10 +94,18 @@ func (b *builder) fault(f *Fault) model.Fault {
 		}
 		m.End = m.Start + f.For.D()
 	}
+	b.early(f.Place, f.From)
 	if f.Replica != nil {
 		m.Replica = model.Known(*f.Replica)
 	}
 	return m
+}
+
+// early wants what begins to begin before the end.
+func (b *builder) early(at document.Place, from Duration) {
+	if h := b.file.Horizon; h > 0 && from >= h {
+		b.add(at.At("from"), "%v, want less than the horizon %v", from.D(), h.D())
+	}
 }
 
 func (b *builder) trace(name string, t *Trace) []model.Segment {
@@ -109,6 +114,7 @@ func (b *builder) trace(name string, t *Trace) []model.Segment {
 		for i := range t.Segments {
 			s := &t.Segments[i]
 			m := model.Segment{Node: name, Start: s.From.D(), End: s.To.D()}
+			b.early(s.Place, s.From)
 			m.ErrorRatio = float64(s.Error)
 			if s.Capacity != nil {
 				m.CapacityFactor = model.Known(float64(*s.Capacity))

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"reflect"
 	"slices"
 	"time"
 
@@ -10,18 +9,6 @@ import (
 	"github.com/stormglass/stormglass/policies/presets"
 	"github.com/stormglass/stormglass/scenario/document"
 )
-
-// withParams returns a copy of a preset's configuration with the parameters
-// that the file gives.
-func withParams[C any](b *builder, c C, p document.Params) C {
-	if !p.Given() {
-		return c
-	}
-	v := reflect.New(reflect.TypeOf(c))
-	v.Elem().Set(reflect.ValueOf(c))
-	p.Into(v.Interface(), b.problems, parsePercent, ParseDuration)
-	return v.Elem().Interface().(C)
-}
 
 // alone wants nothing but a preset and its parameters.
 func (b *builder) alone(at document.Place, preset string, p document.Params, others ...string) {
@@ -45,8 +32,7 @@ func (b *builder) backoff(o *Backoff, m *policies.RetryConfig) {
 			b.unknown(o.At("preset"), "back-off", o.Preset, presets.BackoffNames())
 			return
 		}
-		c := withParams(b, p.Config, o.Params)
-		if b.must(o.At("params"), nil, c.Validate()) {
+		if c, ok := withParams(b, p.Config, o.Params); ok {
 			m.Delays, err = c.NewDelays()
 			b.must(o.At("params"), nil, err)
 		}
@@ -84,13 +70,7 @@ func (b *builder) budget(o *Budget) *policies.BudgetConfig {
 			b.unknown(o.At("preset"), "budget", o.Preset, presets.BudgetNames())
 			return nil
 		}
-		c := p.Config
-		if c.Preset != nil {
-			c.Preset = withParams(b, c.Preset, o.Params)
-		} else {
-			c = withParams(b, c, o.Params)
-		}
-		b.must(o.At("params"), nil, c.Validate())
+		c := budgetWithParams(b, p.Config, o.Params)
 		return &c
 	}
 	c := policies.BudgetConfig{Kind: policies.BudgetKind(o.Kind)}
@@ -140,7 +120,7 @@ const (
 
 func (b *builder) breaker(o *Breaker) *model.BreakerLayer {
 	b.alone(o.Place, o.Preset, o.Params, "share", "ignore", "success")
-	m := &model.BreakerLayer{Share: o.Share}
+	m := &model.BreakerLayer{Share: string(o.Share)}
 	classify := b.classify(o)
 	if o.Preset != "" {
 		p, err := presets.FindBreaker(o.Preset)
@@ -148,8 +128,7 @@ func (b *builder) breaker(o *Breaker) *model.BreakerLayer {
 			b.unknown(o.At("preset"), "breaker", o.Preset, presets.BreakerNames())
 			return m
 		}
-		m.Preset = withParams(b, p.Defaults(), o.Params)
-		b.must(o.At("params"), nil, m.Preset.Validate())
+		m.Preset, _ = withParams(b, p.Defaults(), o.Params)
 		m.Classify = classify
 		return m
 	}
@@ -272,7 +251,7 @@ func codes(list []string, otherwise ...string) []string {
 }
 
 func (b *builder) retry(r *Retry) *model.RetryLayer {
-	m := &model.RetryLayer{Share: r.Share}
+	m := &model.RetryLayer{Share: string(r.Share)}
 	m.Attempts, m.Deadline = 3, r.Deadline.D()
 	if r.Attempts != nil {
 		if m.Attempts = r.Attempts.N; r.Attempts.Unlimited {

@@ -84,6 +84,10 @@ func TestWrongValues(t *testing.T) {
 		{asLayer, "breaker.window", "calls: 10; buckets: 5"},
 		{asLayer, "breaker.window", "length: 10s; buckets: 5; max_calls: 10"},
 
+		{asLayer, "limit", "in_flight: 1; share: \"a\\nb\""},
+		{asNode, "faults", "- error: 10%;   from: 1m"},
+		{asNode, "faults", "- stall: true;   for: 5s;   from: 70s"},
+		{asNode, "trace.segments", "- error: 10%;   to: 80s;   from: 70s"},
 		{asNode, "", "replicas: -1"},
 		{asNode, "", "workers: 0"},
 		{asNode, "", "service: exponential 0s"},

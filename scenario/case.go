@@ -3,11 +3,11 @@ package scenario
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/stormglass/stormglass/model"
 	"github.com/stormglass/stormglass/scenario/document"
@@ -16,9 +16,10 @@ import (
 // A Case is one system to run: a scenario, one of its variants, or one
 // combination of its swept values.
 type Case struct {
-	File    string // as it was given
-	Name    string // of the scenario
-	Variant string // "", or the variant and the swept values
+	File    string   // as it was given
+	Files   []string // that and the traces that the case reads
+	Name    string   // of the scenario
+	Variant string   // "", or the variant and the swept values
 	Doc     string
 
 	Config       model.Config // without the watching of breakers
@@ -42,8 +43,9 @@ func (c *Case) Claims() int { return len(c.statements) }
 
 // Limits, so that a slip of the pen cannot ask for years of work.
 const (
-	maxReplications = 100_000
+	MaxReplications = 100_000
 	maxCases        = 10_000
+	maxRead         = 2_000_000 // values of a file, times its cases: a few seconds of reading
 )
 
 // Load reads a scenario file, or every scenario in a folder, and returns its
@@ -56,18 +58,19 @@ func Load(path string) ([]*Case, error) {
 	if !info.IsDir() {
 		return loadFile(path)
 	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("scenario: folder %s: %w", path, reason(err))
+	}
 	var files []string
-	for _, pattern := range []string{"*.yaml", "*.yml"} {
-		found, err := filepath.Glob(filepath.Join(path, pattern))
-		if err != nil {
-			return nil, err
+	for _, e := range entries { // in the order of their names
+		if end := filepath.Ext(e.Name()); !e.IsDir() && (end == ".yaml" || end == ".yml") {
+			files = append(files, filepath.Join(path, e.Name()))
 		}
-		files = append(files, found...)
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("scenario: folder %s: no .yaml file in it", path)
 	}
-	sort.Strings(files)
 	var all []*Case
 	var bad []string
 	for _, f := range files {
@@ -110,6 +113,9 @@ func Parse(path string, text []byte) ([]*Case, error) {
 	if len(problems.List) == 0 {
 		l.all()
 	}
+	if len(problems.List) == 0 {
+		l.idle()
+	}
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
@@ -126,6 +132,7 @@ type loader struct {
 	failed   int             // cases with problems
 	written  map[string]bool // the problems of the scenario as it is written, once a variant has some
 	traces   map[string]*model.Trace
+	read     int // values that were read so far, of all cases
 	cases    []*Case
 }
 
@@ -194,6 +201,7 @@ func (l *loader) all() {
 			next, err := document.Set(changed, path, v.Set.Values[k])
 			if err != nil {
 				l.problems.Add(v.Set.Places[k], "%v", err)
+				l.failed++
 				ok = false
 				continue
 			}
@@ -217,8 +225,36 @@ func (l *loader) all() {
 	}
 }
 
+// idle finds claims about something that no case has, which cannot fail or
+// cannot hold whatever happens.
+func (l *loader) idle() {
+	busy := make(map[[2]int]bool) // by line and column
+	for _, c := range l.cases {
+		for i := range c.statements {
+			s := &c.statements[i]
+			busy[[2]int{s.at.Line, s.at.Column}] = busy[[2]int{s.at.Line, s.at.Column}] || s.lacks == ""
+		}
+	}
+	for _, c := range l.cases {
+		for i := range c.statements {
+			s := &c.statements[i]
+			if place := [2]int{s.at.Line, s.at.Column}; !busy[place] {
+				busy[place] = true // told
+				l.problems.Add(s.at, "%s, want a claim about something that is there", s.lacks)
+			}
+		}
+	}
+}
+
 // decode reads a changed document; nil if that brings problems.
 func (l *loader) decode(root *document.Node, variant string) *File {
+	if l.read > maxRead {
+		return nil
+	}
+	if l.read += document.Size(root); l.read > maxRead {
+		l.problems.Add(l.file.Place, "more than %d values in all variants and swept combinations, want fewer of them or a smaller file", maxRead)
+		return nil
+	}
 	f := new(File)
 	if !l.collect(variant, func(p *document.Problems) { document.Decode(root, f, p) }) {
 		return nil
@@ -253,6 +289,9 @@ func (l *loader) sweep(root *document.Node, f *File, variant, doc string) {
 			value := values[k/left%len(values)]
 			next, err := document.Set(changed, path, value)
 			if err != nil {
+				if variant != "" {
+					err = fmt.Errorf("%w (in variant %.200q)", err, variant)
+				}
 				l.problems.Add(f.Sweep.Places[i], "%v", err)
 				return
 			}
@@ -276,7 +315,7 @@ func (l *loader) sweep(root *document.Node, f *File, variant, doc string) {
 // one makes a case, and adds what is wrong with it to problems.
 func (l *loader) one(f *File, variant, doc string, problems *document.Problems) *Case {
 	c := &Case{
-		File: l.path, Name: f.Name, Variant: variant, Doc: doc, Seed: 1, Replications: max(f.Replications, 1),
+		File: l.path, Name: string(f.Name), Variant: variant, Doc: doc, Seed: 1, Replications: max(f.Replications, 1),
 	}
 	if c.Name == "" {
 		c.Name = strings.TrimSuffix(filepath.Base(l.path), filepath.Ext(l.path))
@@ -284,11 +323,12 @@ func (l *loader) one(f *File, variant, doc string, problems *document.Problems) 
 	if f.Seed != nil {
 		c.Seed = *f.Seed
 	}
-	if f.Replications < 0 || f.Replications > maxReplications {
-		problems.Add(f.At("replications"), "%d, want 1 to %d", f.Replications, maxReplications)
+	if _, given := f.Keys["replications"]; given && (f.Replications < 1 || f.Replications > MaxReplications) {
+		problems.Add(f.At("replications"), "%d, want 1 to %d", f.Replications, MaxReplications)
 	}
 	b := &builder{file: f, folder: filepath.Dir(l.path), problems: problems, traces: l.traces}
 	c.Config = b.build()
+	c.Files = append([]string{l.path}, slices.Sorted(maps.Keys(l.traces))...)
 	c.world = b.world(c.Config)
 	for i := range f.Claims {
 		if len(problems.List) >= mostFailed {
@@ -299,6 +339,7 @@ func (l *loader) one(f *File, variant, doc string, problems *document.Problems) 
 			problems.Add(f.Claims[i].At("claim"), "%v", err)
 			continue
 		}
+		s.lacks = c.world.lacks(&s)
 		c.statements = append(c.statements, s)
 		if s.per > 0 {
 			if c.Config.Interval != 0 && c.Config.Interval != s.per {
@@ -311,70 +352,4 @@ func (l *loader) one(f *File, variant, doc string, problems *document.Problems) 
 		}
 	}
 	return c
-}
-
-// A world is what claims can be about.
-type world struct {
-	clients, nodes, links []string
-	shares                map[string]int // first link of a breaker or budget that is shared
-	source                []int          // link whose breakers a link's are
-	horizon               time.Duration
-}
-
-func (w *world) entities(of string) []string {
-	switch of {
-	case "client":
-		return w.clients
-	case "node":
-		return w.nodes
-	}
-	return w.links
-}
-
-// world lists the entities of a model. Links are named from-to, and from-to#2
-// if there are several.
-func (b *builder) world(c model.Config) *world {
-	w := &world{shares: make(map[string]int), horizon: c.Horizon}
-	seen := make(map[string]int)
-	steps := func(from string, list []model.Step) {
-		for _, s := range list {
-			for i := range s.Calls {
-				call := &s.Calls[i]
-				name := from + "-" + call.To
-				if seen[name]++; seen[name] > 1 {
-					name = fmt.Sprintf("%s#%d", name, seen[name])
-				}
-				link := len(w.links)
-				w.links = append(w.links, name)
-				w.source = append(w.source, link)
-				for _, stack := range []model.Stack{call.Stack, call.Sidecar} {
-					for _, l := range stack {
-						if l.Breaker != nil && l.Breaker.Share != "" {
-							w.source[link] = w.share(l.Breaker.Share, link)
-						}
-						if l.Retry != nil && l.Retry.Share != "" {
-							w.share(l.Retry.Share, link)
-						}
-					}
-				}
-			}
-		}
-	}
-	for i := range c.Nodes {
-		w.nodes = append(w.nodes, c.Nodes[i].Name)
-		steps(c.Nodes[i].Name, c.Nodes[i].Steps)
-	}
-	for i := range c.Clients {
-		w.clients = append(w.clients, c.Clients[i].Name)
-		steps(c.Clients[i].Name, c.Clients[i].Steps)
-	}
-	return w
-}
-
-func (w *world) share(name string, link int) int {
-	if at, ok := w.shares[name]; ok {
-		return at
-	}
-	w.shares[name] = link
-	return link
 }

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/stormglass/stormglass/model"
 	"github.com/stormglass/stormglass/policies"
@@ -17,15 +19,19 @@ import (
 // DefaultEvents is a number of events that viewers still open quickly.
 const DefaultEvents = 200_000
 
+// mostReadings is how often counters are read at most.
+const mostReadings = 2000
+
 // WriteEvents runs replication 0 and writes it as Chrome trace-event JSON, for
 // Perfetto (ui.perfetto.dev) and chrome://tracing. Times are virtual.
 //
-// Each link is a process. Its tries are slices, named by their outcome, on as
-// many threads as keep them apart: tries on one thread never overlap. A counter
-// says how many of its breakers are open and half-open; those that links share
-// are at the first of them. Each node is a process too, with its faults as
-// slices, and counters of the calls that wait and that are there, read at the
-// intervals of [Case.Timeline].
+// Each link is a process, named as in claims: two links between the same nodes
+// are two. Its tries are slices, named by their outcome, on as many threads as
+// keep them apart: tries on one thread never overlap. A counter says how many of
+// its breakers are open and half-open; a breaker that links share is a process
+// of its own. Each node is a process too, with its faults as slices, and
+// counters of the calls that wait and that are there, read each second, or so
+// that they are read 50 to 2,000 times.
 //
 // At most so many events are written, at least 1, besides the names of tracks.
 // Where there are more, the trace ends before the run does: cut is true, and
@@ -35,17 +41,15 @@ func (c *Case) WriteEvents(ctx context.Context, w io.Writer, most int) (n int, c
 	if most < 1 {
 		return 0, false, fmt.Errorf("scenario: at most %d events, want at least 1", most)
 	}
-	timed := *c
-	timed.Config.Interval = timelineStep(c.Config.Horizon)
-	o, err := timed.start(0)
-	if err != nil {
-		return 0, false, fmt.Errorf("%s: %w", c.Title(), err)
-	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	e := &eventTrace{of: &timed, system: o.system, w: bufio.NewWriterSize(w, 1<<16), most: most, stop: stop}
-	o.onChange = e.changed
-	o.system.Observe(e.try)
+	e := &eventTrace{of: c, w: bufio.NewWriterSize(w, 1<<16), most: most, stop: stop, step: timelineStep(c.Config.Horizon, mostReadings)}
+	config, groups := c.breakers(e.changed)
+	config.Interval, e.groups = e.step, groups
+	if e.system, err = model.New(config, c.Seed, 0); err != nil {
+		return 0, false, fmt.Errorf("%s: %w", c.Title(), err)
+	}
+	e.system.Observe(e.try)
 	e.begin()
 	err = e.run(ctx)
 	if e.err == nil && (err == nil || e.cut) {
@@ -68,6 +72,7 @@ func (c *Case) WriteEvents(ctx context.Context, w io.Writer, most int) (n int, c
 // An eventTrace is a trace that is being written.
 type eventTrace struct {
 	of     *Case
+	step   time.Duration // between readings of counters
 	system *model.System
 	w      *bufio.Writer
 	err    error // of w
@@ -78,10 +83,17 @@ type eventTrace struct {
 	cutAt   sim.Time
 	stop    func() // the run
 
-	pids   map[[2]string]int // of links, by caller and node
-	lanes  []lanes           // of processes, by pid
-	states []stateCount      // of links
-	nodes  []model.NodeInterval
+	lanes   []lanes // of processes, by pid
+	groups  []breakerGroup
+	states  []stateCount // of the groups
+	changes []breakerChange
+	nodes   []model.NodeInterval
+}
+
+// A breakerChange is a change of a breaker of a group.
+type breakerChange struct {
+	group int
+	policies.Change
 }
 
 // begin writes the head of the file, the names of processes, and the faults.
@@ -91,24 +103,23 @@ func (e *eventTrace) begin() {
 {"ph":"M","name":"process_name","ts":0,"pid":1,"args":{"name":%s}}`,
 		quote(c.Name), quote(c.Variant), c.Seed, table.Format(c.Config.Horizon.Seconds()), quote(c.Title())))
 	w := c.world
-	e.lanes = make([]lanes, 2+len(w.links)+len(w.nodes))
-	e.states = make([]stateCount, len(w.links))
+	e.lanes = make([]lanes, e.groupPID(len(e.groups)))
 	e.nodes = make([]model.NodeInterval, len(w.nodes))
-	e.pids = make(map[[2]string]int)
-	breakers := c.breakers()
-	for i, l := range e.system.Ledger().Calls {
-		pid, between := e.linkPID(i), [2]string{l.From, l.To}
-		if _, known := e.pids[between]; !known {
-			e.pids[between] = pid
-		}
-		e.process(pid, "link "+w.links[i])
-		if breakers[i] > 0 && w.source[i] == i {
-			e.breakers(0, i)
-		}
+	for i, name := range w.links {
+		e.process(e.linkPID(i), "link "+name)
 	}
 	for i, name := range w.nodes {
 		e.process(e.nodePID(i), "node "+name)
 		e.calls(0, i, model.NodeInterval{}, true)
+	}
+	for i, g := range e.groups {
+		e.states = append(e.states, g.initial)
+		if g.shared {
+			e.process(e.groupPID(i), "breaker "+g.name)
+		}
+		if e.room() {
+			e.breakers(0, i)
+		}
 	}
 	for _, f := range c.faults() {
 		for i, name := range w.nodes {
@@ -119,18 +130,29 @@ func (e *eventTrace) begin() {
 	}
 }
 
-// Process 1 is the run itself; then come links and nodes.
+// Process 1 is the run itself; then come links, nodes and shared breakers.
 func (e *eventTrace) linkPID(link int) int { return 2 + link }
 func (e *eventTrace) nodePID(node int) int { return 2 + len(e.of.world.links) + node }
+
+// breakerPID is the process that shows the breakers of a group.
+func (e *eventTrace) breakerPID(group int) int {
+	if g := e.groups[group]; !g.shared {
+		return e.linkPID(g.link)
+	}
+	return e.groupPID(group)
+}
+
+func (e *eventTrace) groupPID(group int) int { return e.nodePID(len(e.of.world.nodes)) + group }
 
 // run runs the system, and reads its counters at the end of each interval.
 func (e *eventTrace) run(ctx context.Context) error {
 	end := sim.Time(e.of.Config.Horizon)
 	for now := sim.Time(0); now < end; {
-		now = min(now.Add(e.of.Config.Interval), end)
+		now = now.Add(min(e.step, end.Sub(now)))
 		if err := e.system.RunUntil(ctx, now); err != nil {
 			return err
 		}
+		e.tell()
 		series := e.system.Series()
 		for i, n := range series[len(series)-1].Nodes {
 			e.calls(now, i, n, false)
@@ -142,6 +164,7 @@ func (e *eventTrace) run(ctx context.Context) error {
 
 // end writes the note and the end of the file.
 func (e *eventTrace) end() {
+	e.tell()
 	note := fmt.Sprintf("complete: %d events, the whole run of %v", e.n, e.of.Config.Horizon)
 	if e.cut {
 		note = fmt.Sprintf("cut after %d events, at %v of %v; tries that had not ended by then are missing", e.n, e.cutAt, e.of.Config.Horizon)
@@ -160,7 +183,7 @@ func (e *eventTrace) try(t *model.Try) {
 	case !t.OK:
 		outcome = t.Code.Error()
 	}
-	e.slice(quote(outcome), "try", e.pids[[2]string{t.Caller, t.Service}], t.At.Add(-t.Latency), t.At, "tries", t)
+	e.slice(quote(outcome), "try", e.linkPID(int(t.Link)), t.At.Add(-t.Latency), t.At, "tries", t)
 }
 
 // slice writes a complete event on the lowest thread of a process that is free.
@@ -198,32 +221,42 @@ func (e *eventTrace) slice(name, category string, pid int, start, end sim.Time, 
 	e.close("}")
 }
 
-// changed writes the states of the breakers of a link after a change.
-func (e *eventTrace) changed(link int, c policies.Change) {
-	e.states[link].change(c)
-	e.breakers(sim.TimeOf(c.At), link)
+// changed takes note of a change of a breaker. Breakers may tell of it later
+// than it was, so it is written in tell.
+func (e *eventTrace) changed(group int, c policies.Change) {
+	if e.room() {
+		e.changes = append(e.changes, breakerChange{group, c})
+	}
 }
 
-func (e *eventTrace) breakers(at sim.Time, link int) {
-	s := e.states[link]
-	e.counter("breakers", at, e.linkPID(link), "open", s.open, "half-open", s.halfOpen)
+// tell writes the changes that were noted, in the order of their instants.
+func (e *eventTrace) tell() {
+	slices.SortStableFunc(e.changes, func(a, b breakerChange) int { return a.At.Compare(b.At) })
+	for _, c := range e.changes {
+		e.states[c.group].change(c.Change)
+		e.breakers(sim.TimeOf(c.At), c.group)
+	}
+	e.changes = e.changes[:0]
+}
+
+func (e *eventTrace) breakers(at sim.Time, group int) {
+	s := e.states[group]
+	e.counter("breakers", at, e.breakerPID(group), "open", s.open, "half-open", s.halfOpen)
 }
 
 // calls writes the counters of a node that have changed, or all.
 func (e *eventTrace) calls(at sim.Time, node int, n model.NodeInterval, all bool) {
 	was := &e.nodes[node]
-	if all || n.InFlight != was.InFlight || n.Queued != was.Queued {
-		e.counter("calls", at, e.nodePID(node), "in flight", n.InFlight, "waiting", n.Queued)
+	if (all || n.InFlight != was.InFlight || n.Queued != was.Queued) && e.room() {
+		e.counter("calls", at, e.nodePID(node), "in flight", int(n.InFlight), "waiting", int(n.Queued))
 	}
 	*was = n
 }
 
 // counter writes the values of two series of a counter.
-func (e *eventTrace) counter(name string, at sim.Time, pid int, a string, x uint64, b string, y uint64) {
-	if e.room() {
-		e.open(`"`+name+`"`, 'C', at, pid)
-		e.close(fmt.Sprintf(`,"args":{"%s":%d,"%s":%d}}`, a, x, b, y))
-	}
+func (e *eventTrace) counter(name string, at sim.Time, pid int, a string, x int, b string, y int) {
+	e.open(`"`+name+`"`, 'C', at, pid)
+	e.close(fmt.Sprintf(`,"args":{"%s":%d,"%s":%d}}`, a, x, b, y))
 }
 
 func (e *eventTrace) process(pid int, name string) {

@@ -22,14 +22,14 @@ seed: 3
 policies:
   guard: {breaker: {window: 10, minimum: 10, failure_rate: 50%, open: 1s, probes: 3}}
 nodes:
-  shop: {calls: [{to: stock, stack: [{retry: {attempts: 3, backoff: {base: 50ms}}}, guard, {timeout: 300ms}]}, prices]}
+  shop: {cancel: true, calls: [{to: stock, stack: [{retry: {attempts: 3, backoff: {base: 50ms}, guard: [budget, breaker], budget: {kind: tokens, ratio: 20%, cap: 5}}}, guard, {limit: 20}, {timeout: 300ms}]}, prices]}
   stock:
     workers: 4
     service: {law: exponential, mean: 60ms}
     faults: [{error: 100%, from: 5s, for: 3s}, {slow: 8x, from: 7s, to: 12s}, {crash: true, from: 15s, for: 1s, silent: true}]
-  prices: {service: 3s}
+  prices: {service: {law: exponential, mean: 1s}}
 clients:
-  web: {arrivals: poisson 30/s, calls: [{to: shop, stack: [retry: 2]}]}
+  web: {arrivals: poisson 30/s, calls: [{to: shop, stack: [retry: 2, timeout: 3s, limit: 30]}]}
 `
 
 func oneCase(t *testing.T, text string) *Case {
@@ -138,6 +138,37 @@ func TestEventsAreTheTries(t *testing.T) {
 	}
 }
 
+// Two links between the same nodes are two processes, each with its own tries;
+// a breaker that they share is a third.
+func TestEventsTellLinksApart(t *testing.T) {
+	events, _, _, _ := writtenEvents(t, oneCase(t, `
+horizon: 10s
+policies: {one: {breaker: {consecutive: 3, open: 1s, share: guard}}}
+nodes:
+  a: {calls: [{to: b, stack: [one]}, {to: b, stack: [retry: 3, one]}]}
+  b: {faults: [{error: 60%}]}
+clients:
+  web: {arrivals: 20/s, calls: [a]}
+`), DefaultEvents)
+	names, tries, states := map[int]string{}, map[string]int{}, map[string]int{}
+	for _, e := range events {
+		switch {
+		case e.Name == "process_name":
+			names[e.Pid] = e.Args["name"].(string)
+		case e.Cat == "try":
+			tries[names[e.Pid]]++
+		case e.Name == "breakers":
+			states[names[e.Pid]]++
+		}
+	}
+	if tries["link a-b"] != 200 || tries["link a-b#2"] < 10 || tries["link a-b#2"] == 200 || tries["link web-a"] != 200 {
+		t.Errorf("tries %v, want 200 of web-a and a-b, others of a-b#2", tries)
+	}
+	if len(states) != 1 || states["breaker guard"] < 5 {
+		t.Errorf("changes of breakers %v, want all at the one that is shared", states)
+	}
+}
+
 // Counters of breakers end in the states that the changes lead to, and never
 // fall below 0.
 func TestEventsCountBreakers(t *testing.T) {
@@ -146,6 +177,9 @@ func TestEventsCountBreakers(t *testing.T) {
 	for _, e := range events {
 		if e.Ph == "C" && e.Name == "breakers" {
 			open, half := e.Args["open"].(float64), e.Args["half-open"].(float64)
+			if open < 0 || half < 0 {
+				t.Errorf("at %s µs: %v open and %v half-open", e.Ts, open, half)
+			}
 			if open+half > 1 {
 				t.Errorf("at %s µs: %v open and %v half-open, want at most one breaker", e.Ts, open, half)
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -34,6 +33,8 @@ func (c *Claim) ParseShort(text string) error {
 // A statement is a claim, read.
 type statement struct {
 	text, why string
+	at        document.Place
+	lacks     string // what its subject is without, see world.lacks
 	metric    *metric
 	quantile  float64 // of metrics that have one
 	entity    int     // place of the client, node or link
@@ -57,7 +58,7 @@ const claimWant = "want METRIC{LABEL=NAME} OP VALUE, such as success_ratio{clien
 
 // parse reads a claim about a case.
 func (c *Claim) parse(w *world) (s statement, err error) {
-	s = statement{text: strings.Join(strings.Fields(c.Text), " "), why: c.Why, opening: -1}
+	s = statement{text: strings.Join(strings.Fields(c.Text), " "), why: c.Why, at: c.At("claim"), opening: -1}
 	m := claimForm.FindStringSubmatch(s.text)
 	if m == nil {
 		return s, fmt.Errorf("%q is no claim, %s", s.text, claimWant)
@@ -174,8 +175,10 @@ func (s *statement) modifiers(rest string, w *world) error {
 	switch {
 	case seen["until"] && s.until <= s.after:
 		return fmt.Errorf("until %v, want more than after %v", s.until, s.after)
-	case w.horizon > 0 && (s.after >= w.horizon || s.until > w.horizon):
-		return fmt.Errorf("after %v until %v, want instants before the horizon %v", s.after, s.until, w.horizon)
+	case w.horizon > 0 && s.after >= w.horizon:
+		return fmt.Errorf("after %v, want less than the horizon %v", s.after, w.horizon)
+	case w.horizon > 0 && s.until > w.horizon:
+		return fmt.Errorf("until %v, want at most the horizon %v", s.until, w.horizon)
 	case !s.metric.spans && (s.after > 0 || s.until > 0 || s.opening >= 0):
 		return fmt.Errorf("%s is of the whole run, want no after, until or before", s.metric.name)
 	case s.metric.series && s.opening >= 0:
@@ -249,37 +252,4 @@ func (s *statement) holds(v float64) bool {
 		return v >= s.low
 	}
 	return v >= s.low && v <= s.high
-}
-
-// readNumber reads a value of a claim: a number, percentage, duration in
-// seconds or rate per second, or never.
-func readNumber(text string) (float64, error) {
-	if text == "never" {
-		return math.Inf(1), nil
-	}
-	if v, err := parsePercent(strings.ReplaceAll(text, ",", "")); err == nil {
-		return v, nil
-	}
-	return 0, fmt.Errorf("%q, want a number or a percentage", text)
-}
-
-func readDuration(text string) (float64, error) {
-	if text == "never" {
-		return math.Inf(1), nil
-	}
-	d, err := ParseDuration(text)
-	return d.Seconds(), err
-}
-
-func readRate(text string) (float64, error) {
-	if strings.Contains(text, "/") {
-		var r Rate
-		err := r.ParseText(text)
-		return float64(r), err
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%q, want a rate such as 50/s", text)
-	}
-	return v, nil
 }

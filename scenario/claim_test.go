@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -79,8 +80,12 @@ func TestClaims(t *testing.T) {
 		"goodput >= 50/day":                                     "is no rate",
 		"success_ratio within 1":                                "want a range",
 		"success_ratio within 1..0":                             "want the lower end first",
-		"success_ratio >= 1 after 1h":                           "want instants before the horizon",
-		"success_ratio >= 1 until 2h":                           "want instants before the horizon",
+		"success_ratio >= 1 after 1h":                           "after 1h0m0s, want less than the horizon",
+		"success_ratio >= 1 until 2h":                           "until 2h0m0s, want at most the horizon",
+		"success_ratio >= 101%":                                 "want at most 1",
+		"calls{node=shop} >= -1":                                "want 0 or more",
+		"calls{node=shop} == never":                             "want a number",
+		"latency_mean <= never":                                 "is no duration",
 		"success_ratio >= 1 after 60s until 60s":                "want more than after",
 		"success_ratio >= 1 until 0s":                           "want more than after",
 		"success_ratio >= 1 after 60s after 70s":                "after is given twice",
@@ -115,6 +120,7 @@ func TestJudge(t *testing.T) {
 		{"requests == 5", []float64{5, 5, 5}, Holds},
 		{"requests == 5", []float64{4, 5, 6}, Undecided},
 		{"requests == 5", []float64{7, 8, 9}, Fails},
+		{"latency_mean == 900ms", []float64{0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9}, Holds},
 		{"requests != 5", []float64{5}, Fails},
 		{"requests != 5", []float64{7, 8, 9}, Holds},
 		{"requests >= 5", []float64{5, 6, 7, 6}, Undecided},
@@ -130,9 +136,9 @@ func TestJudge(t *testing.T) {
 		{"requests >= 5 in 50% of replications", []float64{5, 6, 7, 8, 9, 9}, Holds},
 		{"requests >= 5 in 50% of replications", []float64{5, 6, 4, 4}, Undecided},
 		{"requests >= 5 in 90% of replications", []float64{1, 1, 1, 1}, Fails},
-		{"latency_p50 <= 1s", []float64{never}, Fails},
-		{"latency_p50 == never", []float64{never}, Holds},
-		{"latency_p50 <= 1s", []float64{0.5, never}, Fails},
+		{"recovery_time <= 1s", []float64{never}, Fails},
+		{"recovery_time == never", []float64{never}, Holds},
+		{"recovery_time <= 1s", []float64{0.5, never}, Fails},
 		{"requests >= 5", []float64{nan}, Fails},
 		{"requests == 5", []float64{nan}, Fails},
 		{"requests != 5", []float64{nan, nan}, Fails},
@@ -148,6 +154,49 @@ func TestJudge(t *testing.T) {
 		}
 		if v := s.judge(tc.values); v.Status != tc.want {
 			t.Errorf("%s of %v: %s, want %s", tc.claim, tc.values, v.Status, tc.want)
+		}
+	}
+}
+
+// A claim about a policy that is nowhere is refused; where only some cases have
+// it, the others say that they lack it.
+func TestClaimsAboutNothing(t *testing.T) {
+	const file = `
+horizon: 1s
+nodes: {b: {}}
+clients: {web: {arrivals: 10/s, calls: [b]}}
+claims: [%s]
+`
+	for claim, want := range map[string]string{
+		"openings == 0": "web-b has no breaker", "denied == 0": "web-b has no budget", "limited == 0": "web-b has no limit",
+		"retries == 0": "web-b has no retry", "timed_out == 0": "web-b has no timeout", "writes == 0": "b has no writes",
+		"calls >= 1 before opening of web-b": "web-b has no breaker",
+	} {
+		_, err := Parse("x.yaml", fmt.Appendf(nil, file, claim))
+		if err == nil || !strings.Contains(err.Error(), "x.yaml:5:10: claims[0]: "+want) {
+			t.Errorf("%s: %v, want %s", claim, err, want)
+		}
+	}
+	some := fmt.Sprintf(file, "openings == 0") + "variants: {with: {set: {'clients.web.calls[0]': {to: b, stack: [breaker: gobreaker]}}}}\n"
+	reports := reportsOf(t, some, 1)
+	if first, second := reports[0].Verdicts[0].Note, reports[1].Verdicts[0].Note; first != "web-b has no breaker" || second != "" {
+		t.Errorf("notes %q and %q", first, second)
+	}
+}
+
+// Equal durations have that duration as their mean and quantile.
+func TestExactDurations(t *testing.T) {
+	for _, r := range reportsOf(t, `
+horizon: 100s
+replications: 7
+nodes: {b: {service: 900ms}, c: {service: 400ms, faults: [{slow: 3, from: 98s}]}}
+clients: {web: {arrivals: 7/s, calls: [b]}, app: {arrivals: 50/s, calls: [c]}}
+claims: ["latency_mean{client=web} == 900ms", "latency_p99.9{client=web} == 900ms", "latency_p90{client=app} == 400ms", "latency_p100{client=app} == 1.2s"]
+`, 1) {
+		for _, v := range r.Verdicts {
+			if v.Status != Holds {
+				t.Errorf("%s: %s, measured %s", v.Claim, v.Status, v.Measured())
+			}
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 type File struct {
 	document.Place
 
-	Name string `key:"name" doc:"What the scenario is about, in a line."`
+	Name Label  `key:"name" doc:"What the scenario is about, in a line."`
 	Doc  string `key:"doc" doc:"Longer description."`
 
 	Horizon      Duration `key:"horizon,required" doc:"Length of a run."`
@@ -59,14 +59,14 @@ type Node struct {
 // A Queue is the number of calls that may wait, or more about it.
 type Queue struct {
 	document.Place
-	Limit       *Count `key:"limit" doc:"Most calls that wait; one more is rejected. Default unlimited."`
+	Limit       *Room  `key:"limit" doc:"Most calls that wait; one more is rejected. Default unlimited."`
 	Order       string `key:"order" doc:"fifo or lifo. Default fifo." enum:"fifo,lifo"`
 	DropExpired bool   `key:"drop_expired" doc:"A call whose deadline has passed is rejected when a worker gets to it."`
 }
 
 // ParseShort reads a queue written as its limit.
 func (q *Queue) ParseShort(text string) error {
-	q.Limit = new(Count)
+	q.Limit = new(Room)
 	return q.Limit.ParseText(text)
 }
 

@@ -46,6 +46,9 @@ func WriteJUnit(w io.Writer, reports []Report) error {
 		for i := range r.Verdicts {
 			v := &r.Verdicts[i]
 			measured := fmt.Sprintf("measured %s in %s", v.Measured(), replications(len(v.Values)))
+			if v.Note != "" {
+				measured += ": " + v.Note
+			}
 			c := junitCase{Name: v.Claim, Class: r.Case.Title(), Output: measured}
 			switch v.Status {
 			case Fails:

@@ -16,10 +16,13 @@ import (
 // replication.
 type metric struct {
 	name, doc string
-	of        string // client, node or link
-	unit      string // "", s, /s or %
-	spans     bool   // can be asked of a part of the run
-	series    bool   // looks at intervals
+	of        string  // client, node or link
+	unit      string  // "", s, /s or %
+	needs     string  // the policy, or the writes, without which there is nothing to measure
+	most      float64 // largest value that can be; 0 for no bound
+	never     bool    // may be an instant that does not come
+	spans     bool    // can be asked of a part of the run
+	series    bool    // looks at intervals
 	value     func(v *view) float64
 }
 
@@ -64,12 +67,25 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
+// per is a sum of durations ÷ a number, in seconds. Equal durations have that
+// duration as their mean, to the last bit.
+func per(sum time.Duration, n uint64) float64 { return seconds(ratio(float64(sum), float64(n))) }
+
+// seconds are nanoseconds in seconds. Values and what they are compared with
+// are both made by it, so that equal durations are equal numbers.
+func seconds(ns float64) float64 { return ns / 1e9 }
+
 // ofClient, ofNode and ofLink make metrics that count.
 func ofClient(name, doc string, f func(*model.ClientLedger) uint64) metric {
 	return metric{name: name, doc: doc, of: "client", spans: true, value: func(v *view) float64 {
 		a, b := v.client()
 		return float64(f(b) - f(a))
 	}}
+}
+
+func (m metric) need(policy string) metric {
+	m.needs = policy
+	return m
 }
 
 func ofNode(name, doc string, f func(*model.NodeLedger) uint64) metric {
@@ -91,12 +107,12 @@ var metrics = []metric{
 	ofClient("requests", "original requests made", func(l *model.ClientLedger) uint64 { return l.Requests }),
 	ofClient("succeeded", "requests answered well", func(l *model.ClientLedger) uint64 { return l.Succeeded }),
 	ofClient("failed", "requests that failed", func(l *model.ClientLedger) uint64 { return l.Failed }),
-	{name: "success_ratio", doc: "requests answered well ÷ requests that ended", of: "client", spans: true, value: func(v *view) float64 {
+	{name: "success_ratio", doc: "requests answered well ÷ requests that ended", of: "client", most: 1, spans: true, value: func(v *view) float64 {
 		a, b := v.client()
 		good := float64(b.Succeeded - a.Succeeded)
 		return ratio(good, good+float64(b.Failed-a.Failed))
 	}},
-	{name: "success_by_start", doc: "requests made and answered well up to the end of the run ÷ requests made (per T)", of: "client", spans: true, series: true, value: func(v *view) float64 {
+	{name: "success_by_start", doc: "requests made and answered well up to the end of the run ÷ requests made (per T)", of: "client", most: 1, spans: true, series: true, value: func(v *view) float64 {
 		made, good := uint64(0), uint64(0)
 		for i := range v.series {
 			c := &v.series[i].Clients[v.entity]
@@ -110,23 +126,23 @@ var metrics = []metric{
 	}},
 	{name: "latency_mean", doc: "mean time to the end of a request that started after the warm-up", of: "client", unit: "s", value: func(v *view) float64 {
 		_, b := v.client()
-		return ratio(b.Latency.Seconds(), float64(b.Measured))
+		return per(b.Latency, b.Measured)
 	}},
 	{name: "latency_p", doc: "latency_p50, latency_p99, latency_p99.9: quantiles of it", of: "client", unit: "s", value: func(v *view) float64 {
 		_, b := v.client()
 		if b.Measured == 0 {
 			return math.NaN()
 		}
-		return v.run.system.LatencyQuantile(b.Name, v.quantile).Seconds()
+		return seconds(float64(v.run.system.LatencyQuantile(b.Name, v.quantile)))
 	}},
-	{name: "recovery_time", doc: "from the instant after to the first interval since which at least 99 % of the requests that end succeed; never if they do not at the end", of: "client", unit: "s", spans: true, series: true, value: recoveryTime},
+	{name: "recovery_time", doc: "from the instant after to the first interval since which at least 99 % of the requests that end succeed; never if they do not at the end", of: "client", unit: "s", never: true, spans: true, series: true, value: recoveryTime},
 
 	ofNode("calls", "attempts that reached the node", func(l *model.NodeLedger) uint64 { return l.Attempts }),
 	ofNode("served", "attempts answered well", func(l *model.NodeLedger) uint64 { return l.Succeeded }),
 	ofNode("rejected", "attempts turned away: shed, queue full, expired, crashed", func(l *model.NodeLedger) uint64 { return l.Rejected }),
 	ofNode("abandoned", "attempts whose caller had gone before they ended", func(l *model.NodeLedger) uint64 { return l.Abandoned }),
-	ofNode("writes", "effects", func(l *model.NodeLedger) uint64 { return l.Writes }),
-	ofNode("duplicate_writes", "effects beyond what requests were meant to have", func(l *model.NodeLedger) uint64 { return l.DuplicateWrites }),
+	ofNode("writes", "effects", func(l *model.NodeLedger) uint64 { return l.Writes }).need(withWrites),
+	ofNode("duplicate_writes", "effects beyond what requests were meant to have", func(l *model.NodeLedger) uint64 { return l.DuplicateWrites }).need(withWrites),
 	{name: "amplification", doc: "attempts that reached the node ÷ original requests of all clients", of: "node", spans: true, value: func(v *view) float64 {
 		a, b := v.node()
 		return ratio(float64(b.Attempts-a.Attempts), v.requests())
@@ -137,13 +153,13 @@ var metrics = []metric{
 	}},
 	{name: "wait_mean", doc: "mean time that services waited for a worker", of: "node", unit: "s", spans: true, value: func(v *view) float64 {
 		a, b := v.node()
-		return ratio((b.Wait - a.Wait).Seconds(), float64(b.Begun-a.Begun))
+		return per(b.Wait-a.Wait, b.Begun-a.Begun)
 	}},
-	{name: "waited_ratio", doc: "services that waited for a worker ÷ services that began", of: "node", spans: true, value: func(v *view) float64 {
+	{name: "waited_ratio", doc: "services that waited for a worker ÷ services that began", of: "node", most: 1, spans: true, value: func(v *view) float64 {
 		a, b := v.node()
 		return ratio(float64(b.Waited-a.Waited), float64(b.Begun-a.Begun))
 	}},
-	{name: "rejected_ratio", doc: "attempts turned away ÷ attempts that reached the node", of: "node", spans: true, value: func(v *view) float64 {
+	{name: "rejected_ratio", doc: "attempts turned away ÷ attempts that reached the node", of: "node", most: 1, spans: true, value: func(v *view) float64 {
 		a, b := v.node()
 		return ratio(float64(b.Rejected-a.Rejected), float64(b.Attempts-a.Attempts))
 	}},
@@ -173,13 +189,13 @@ var metrics = []metric{
 	}},
 
 	ofLink("attempts", "attempts sent over the link", func(l *model.CallLedger) uint64 { return l.Attempts }),
-	ofLink("retries", "retries granted", func(l *model.CallLedger) uint64 { return l.Retries }),
-	ofLink("denied", "retries that a budget refused", func(l *model.CallLedger) uint64 { return l.Denied }),
-	ofLink("refused", "attempts that a breaker refused", func(l *model.CallLedger) uint64 { return l.Refused }),
-	ofLink("limited", "attempts that a cap refused", func(l *model.CallLedger) uint64 { return l.Limited }),
-	ofLink("timed_out", "timeouts that ended something", func(l *model.CallLedger) uint64 { return l.TimedOut }),
+	ofLink("retries", "retries granted", func(l *model.CallLedger) uint64 { return l.Retries }).need(withRetry),
+	ofLink("denied", "retries that a budget refused", func(l *model.CallLedger) uint64 { return l.Denied }).need(withBudget),
+	ofLink("refused", "attempts that a breaker refused", func(l *model.CallLedger) uint64 { return l.Refused }).need(withBreaker),
+	ofLink("limited", "attempts that a cap refused", func(l *model.CallLedger) uint64 { return l.Limited }).need(withLimit),
+	ofLink("timed_out", "timeouts that ended something", func(l *model.CallLedger) uint64 { return l.TimedOut }).need(withTimeout),
 	ofLink("link_succeeded", "calls over the link that ended well, retries included", func(l *model.CallLedger) uint64 { return l.Succeeded }),
-	{name: "link_success_ratio", doc: "calls over the link that ended well ÷ calls that ended", of: "link", spans: true, value: func(v *view) float64 {
+	{name: "link_success_ratio", doc: "calls over the link that ended well ÷ calls that ended", of: "link", most: 1, spans: true, value: func(v *view) float64 {
 		a, b := v.link()
 		good := float64(b.Succeeded - a.Succeeded)
 		return ratio(good, good+float64(b.Failed-a.Failed))
@@ -188,17 +204,17 @@ var metrics = []metric{
 		a, b := v.link()
 		return ratio(float64(b.Attempts-a.Attempts), float64(b.Calls-a.Calls))
 	}},
-	ofLink("openings", "openings of the link's breakers", func(l *model.CallLedger) uint64 { return l.Openings }),
-	{name: "closings", doc: "closings of the link's breakers", of: "link", value: func(v *view) float64 { return float64(v.run.closings[v.entity]) }},
-	{name: "first_opening", doc: "instant of the first opening; never if there is none", of: "link", unit: "s", value: func(v *view) float64 {
+	ofLink("openings", "openings of the link's breakers, those from half-open included", func(l *model.CallLedger) uint64 { return l.Openings }).need(withBreaker),
+	{name: "closings", doc: "closings of the link's breakers", of: "link", needs: withBreaker, value: func(v *view) float64 { return float64(v.run.closings[v.entity]) }},
+	{name: "first_opening", doc: "instant of the first opening; never if there is none", of: "link", unit: "s", needs: withBreaker, never: true, value: func(v *view) float64 {
 		if o := v.run.openings[v.entity]; o != nil {
-			return o.at.Seconds()
+			return seconds(float64(o.at))
 		}
 		return math.Inf(1)
 	}},
-	{name: "open_time", doc: "time that the link's breakers were open", of: "link", unit: "s", spans: true, value: func(v *view) float64 {
+	{name: "open_time", doc: "time that the link's breakers were open, added up over them", of: "link", unit: "s", needs: withBreaker, spans: true, value: func(v *view) float64 {
 		a, b := v.link()
-		return (b.OpenTime - a.OpenTime).Seconds()
+		return seconds(float64(b.OpenTime - a.OpenTime))
 	}},
 }
 
@@ -214,20 +230,9 @@ func recoveryTime(v *view) float64 {
 		if ended := c.Succeeded + c.Failed; ended == 0 || float64(c.Succeeded) < recovered*float64(ended) {
 			break
 		}
-		end = time.Duration(s.Start).Seconds() - v.after.Seconds()
+		end = seconds(float64(time.Duration(s.Start) - v.after))
 	}
 	return max(end, 0)
-}
-
-// read reads a value of the metric's unit.
-func (m *metric) read(text string) (float64, error) {
-	switch m.unit {
-	case "s":
-		return readDuration(text)
-	case "/s":
-		return readRate(text)
-	}
-	return readNumber(text)
 }
 
 // findMetric finds a metric by name; latency_p99 is latency_p at 0.99.

@@ -36,7 +36,7 @@ type Retry struct {
 	NotOn    []string `key:"not_on" doc:"Errors that are not."`
 	Backoff  *Backoff `key:"backoff" doc:"Wait before a retry. Default none."`
 	Budget   *Budget  `key:"budget" doc:"Bounds the retries of many requests together. Default none."`
-	Share    string   `key:"share" doc:"Name of a budget that is one for all that name it. Default one for each instance of the caller."`
+	Share    Label    `key:"share" doc:"Name of a budget that is one for all that name it. Default one for each instance of the caller."`
 	Guard    []string `key:"guard" doc:"Questions before a retry, in order: budget, breaker, idempotent. Default the budget alone."`
 }
 
@@ -57,7 +57,7 @@ type Backoff struct {
 	Jitter        Ratio           `key:"jitter" doc:"fixed, exponential: share by which a wait may be shorter or longer. Default 0."`
 	FirstExponent int             `key:"first_exponent" doc:"Exponent before the first retry. Default 0."`
 	CapLast       bool            `key:"cap_last" doc:"The cap holds after the jitter as well."`
-	Params        document.Params `key:"params" doc:"Parameters of the preset, in place of its defaults."`
+	Params        document.Params `key:"params" doc:"Parameters of the preset, in place of its defaults: see Parameters of presets."`
 }
 
 // ParseShort reads a back-off written as a fixed wait or as a preset.
@@ -93,7 +93,7 @@ type Budget struct {
 	MinRate   Rate            `key:"min_rate" doc:"window: retries a second besides the ratio. Default 0/s."`
 	Grace     int             `key:"grace" doc:"counter: requests up to which nothing is refused. Default 0."`
 	ResetAt   int             `key:"reset_at" doc:"counter: requests that empty the counters."`
-	Params    document.Params `key:"params" doc:"Parameters of the preset, in place of its defaults."`
+	Params    document.Params `key:"params" doc:"Parameters of the preset, in place of its defaults: see Parameters of presets."`
 }
 
 // ParseShort reads a budget written as a preset.
@@ -106,7 +106,7 @@ func (b *Budget) ParseShort(text string) error {
 type Breaker struct {
 	document.Place
 	Preset string          `key:"preset" doc:"Breaker or throttle of a library with its defaults, such as resilience4j-time, hystrix-1.5.13, gobreaker, polly: see docs/PRESETS.md."`
-	Params document.Params `key:"params" doc:"Parameters of the preset, in place of its defaults."`
+	Params document.Params `key:"params" doc:"Parameters of the preset, in place of its defaults: see Parameters of presets."`
 
 	Window         *Window  `key:"window" doc:"Outcomes that count: a number of calls, or a duration."`
 	Minimum        int      `key:"minimum" doc:"Outcomes in the window before a rate means anything. Default 1."`
@@ -122,8 +122,8 @@ type Breaker struct {
 	CloseAfter     int      `key:"close_after" doc:"first-failure: good probes that close. Default all."`
 	HalfOpenFor    Duration `key:"half_open_for" doc:"Longest time half-open. Default no bound."`
 	Ignore         []string `key:"ignore" doc:"Errors that count as nothing, named as in retries."`
-	Success        []string `key:"success" doc:"Errors that count as successes."`
-	Share          string   `key:"share" doc:"Name of a breaker that is one for all that name it. Default one for each instance of the caller."`
+	Success        []string `key:"success" doc:"Errors that count as successes; of an error in both lists this one counts."`
+	Share          Label    `key:"share" doc:"Name of a breaker that is one for all that name it. Default one for each instance of the caller."`
 }
 
 // ParseShort reads a breaker written as a preset.
@@ -164,8 +164,8 @@ func (w *Window) ParseShort(text string) error {
 // A Limit caps calls in progress.
 type Limit struct {
 	document.Place
-	InFlight int    `key:"in_flight" doc:"Most calls in progress; one more is refused."`
-	Share    string `key:"share" doc:"Name of a cap that is one for all that name it. Default one for each instance of the caller."`
+	InFlight int   `key:"in_flight" doc:"Most calls in progress; one more is refused."`
+	Share    Label `key:"share" doc:"Name of a cap that is one for all that name it. Default one for each instance of the caller."`
 }
 
 // ParseShort reads a cap written as its number.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stormglass/stormglass/table"
@@ -32,13 +33,22 @@ func (v *Verdict) format(x float64) string {
 	case math.IsInf(x, 1):
 		return "never"
 	case v.Unit == "s":
-		return time.Duration(math.Round(x * 1e9)).String()
+		return sixDigits(time.Duration(math.Round(x * 1e9))).String()
 	}
 	text := strconv.FormatFloat(x, 'g', 6, 64)
 	if math.Abs(x) < 1e15 && x == math.Trunc(x) {
 		text = strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	return text + v.Unit
+}
+
+// sixDigits rounds a duration to six digits, such as 1m4.7332s.
+func sixDigits(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 1_000_000 {
+		unit *= 10
+	}
+	return d.Round(unit)
 }
 
 // WriteText prints what became of each claim.
@@ -56,8 +66,11 @@ func WriteText(w io.Writer, reports []Report) error {
 		for k := range r.Verdicts {
 			v := &r.Verdicts[k]
 			t.Append(v.Claim, v.Measured(), string(v.Status))
+			if v.Note != "" {
+				t.Notes = append(t.Notes, fmt.Sprintf("%s: %s.", v.Claim, v.Note))
+			}
 			if v.Status != Holds && v.Why != "" {
-				t.Notes = append(t.Notes, fmt.Sprintf("%s: %s", v.Claim, v.Why))
+				t.Notes = append(t.Notes, fmt.Sprintf("%s: %s", v.Claim, strings.Join(strings.Fields(v.Why), " ")))
 			}
 		}
 		if len(r.Verdicts) == 0 {

@@ -28,6 +28,7 @@ const (
 // A Verdict is a claim and what was measured.
 type Verdict struct {
 	Claim, Why string
+	Note       string // what the claim's subject is without, such as "a-b has no breaker"
 	Status     Status
 	Unit       string    // "", s, or /s
 	Values     []float64 // by replication; NaN where there was nothing to measure, +Inf for never
@@ -46,7 +47,8 @@ type Report struct {
 
 // Run runs cases on some workers and judges their claims. The result does not
 // depend on the number of workers. Progress, if not nil, is told of each
-// replication that is done.
+// replication that is done. Beside an error there are the reports of the cases
+// of which all replications were measured before it.
 func Run(ctx context.Context, cases []*Case, workers int, progress func(done, total int)) ([]Report, error) {
 	type job struct{ at, replication int }
 	var jobs []job
@@ -88,21 +90,22 @@ func Run(ctx context.Context, cases []*Case, workers int, progress func(done, to
 		})
 	}
 	group.Wait()
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	reports := make([]Report, len(cases))
+	var reports []Report
 	for i, c := range cases {
-		reports[i] = Report{Case: c}
+		if slices.ContainsFunc(values[i], func(v []float64) bool { return v == nil }) {
+			continue
+		}
+		report := Report{Case: c}
 		for k := range c.statements {
 			var list []float64
 			for _, v := range values[i] {
 				list = append(list, v[k])
 			}
-			reports[i].Verdicts = append(reports[i].Verdicts, c.statements[k].judge(list))
+			report.Verdicts = append(report.Verdicts, c.statements[k].judge(list))
 		}
+		reports = append(reports, report)
 	}
-	return reports, nil
+	return reports, context.Cause(ctx)
 }
 
 // An observation is what is kept of a run besides the ledger.
@@ -220,7 +223,7 @@ const confidence = 0.95
 
 // judge decides a claim from its values, one of each replication.
 func (s *statement) judge(values []float64) Verdict {
-	v := Verdict{Claim: s.text, Why: s.why, Unit: s.metric.unit, Values: values, Asked: s.share}
+	v := Verdict{Claim: s.text, Why: s.why, Note: s.lacks, Unit: s.metric.unit, Values: values, Asked: s.share}
 	good := 0
 	for _, x := range values {
 		if s.holds(x) {
@@ -278,10 +281,10 @@ func mean(values []float64) (m, lo, hi float64) {
 	if m != 0 {
 		return m, m, m
 	}
-	m, sd := theory.MeanSD(values)
-	if len(values) == 1 || sd == 0 {
-		return m, m, m
+	if slices.Min(values) == slices.Max(values) {
+		return values[0], values[0], values[0]
 	}
+	m, sd := theory.MeanSD(values)
 	lo, hi = theory.StudentInterval(len(values), m, sd, confidence)
 	return m, lo, hi
 }

@@ -13,15 +13,16 @@ import (
 )
 
 // The number of intervals of a timeline. Each is a second long, unless the
-// horizon asks for shorter or longer ones.
+// horizon asks for shorter ones, or the table for longer ones: so many rows are
+// still opened by a spreadsheet, and are some 20 MB.
 const (
 	fewestIntervals = 50
-	mostIntervals   = 2000
+	mostRows        = 200_000
 )
 
 // timelineStep is the length of the intervals: a second, or 1, 2 or 5 times
-// some power of ten.
-func timelineStep(horizon time.Duration) time.Duration {
+// some power of ten, so that there are at most so many.
+func timelineStep(horizon time.Duration, most int) time.Duration {
 	step := time.Second
 	for k := 0; step > 1 && horizon/step < fewestIntervals; k++ {
 		if k%3 == 1 {
@@ -30,7 +31,7 @@ func timelineStep(horizon time.Duration) time.Duration {
 			step /= 2
 		}
 	}
-	for k := 0; (horizon-1)/step >= mostIntervals; k++ {
+	for k := 0; (horizon-1)/step >= time.Duration(max(most, fewestIntervals)); k++ {
 		if k%3 == 1 {
 			step = step / 2 * 5
 		} else {
@@ -42,17 +43,18 @@ func timelineStep(horizon time.Duration) time.Duration {
 
 // The kinds of rows of a timeline.
 const (
-	kindFault  = "fault"
-	kindClient = "client"
-	kindNode   = "node"
-	kindLink   = "link"
+	kindFault   = "fault"
+	kindClient  = "client"
+	kindNode    = "node"
+	kindLink    = "link"
+	kindBreaker = "breaker"
 )
 
 func timelineKeys() []table.Column {
 	return []table.Column{
 		{Name: "scenario"}, {Name: "variant"}, {Name: "seed"},
-		{Name: "kind", Doc: "client, node, link, or fault: what is wrong with a node"},
-		{Name: "name", Doc: "of the client, node or link; of the node of a fault"},
+		{Name: "kind", Doc: "client, node, link, breaker, or fault: what is wrong with a node"},
+		{Name: "name", Doc: "of the client, node or link; of a breaker its link, or the name that it is shared by; of a fault its node"},
 		{Name: "fault", Doc: "what is wrong; empty in other rows"},
 		{Name: "start_s", Doc: "begin of the interval or of the fault"},
 	}
@@ -75,7 +77,10 @@ const (
 	valueAttempts
 	valueRetries
 	valueDenied
+	valueGuarded
 	valueRefused
+	valueLimited
+	valueTimedOut
 	valueOpenings
 	valueBreakers
 	valueOpen
@@ -91,51 +96,70 @@ func timelineValues() []table.Column {
 	c[valueRequests] = table.Column{Name: "requests_count", Doc: "clients: original requests made"}
 	c[valueSucceeded] = table.Column{Name: "succeeded_count", Doc: "clients: requests answered well, by the instant of their end"}
 	c[valueFailed] = table.Column{Name: "failed_count", Doc: "clients: requests that failed, by the instant of their end"}
-	c[valueCalls] = table.Column{Name: "calls_count", Doc: "nodes: attempts that reached it"}
-	c[valueGood] = table.Column{Name: "good_count", Doc: "nodes: attempts answered well"}
-	c[valueErrors] = table.Column{Name: "errors_count", Doc: "nodes: attempts served and answered with an error"}
+	c[valueCalls] = table.Column{Name: "calls_count", Doc: "nodes: attempts that reached it; links: calls, however many attempts are made of each"}
+	c[valueGood] = table.Column{Name: "good_count", Doc: "nodes: attempts answered well; links: calls that ended well"}
+	c[valueErrors] = table.Column{Name: "errors_count", Doc: "nodes: attempts served and answered with an error; links: calls that failed in the end"}
 	c[valueRejected] = table.Column{Name: "rejected_count", Doc: "nodes: attempts turned away: shed, queue full, expired, crashed"}
-	c[valueAbandoned] = table.Column{Name: "abandoned_count", Doc: "nodes: attempts that ended when their caller had gone"}
+	c[valueAbandoned] = table.Column{Name: "abandoned_count", Doc: "nodes: attempts that ended when their caller had gone; links: calls given up by their caller"}
 	c[valueQueued] = table.Column{Name: "queued_count", Doc: "nodes: calls that wait for a worker, at the end of the interval"}
 	c[valueServing] = table.Column{Name: "serving_count", Doc: "nodes: calls in service, at the end of the interval"}
-	c[valueInFlight] = table.Column{Name: "in_flight_count", Doc: "nodes: these, and calls that wait for the node's own, at the end of the interval"}
+	c[valueInFlight] = table.Column{Name: "in_flight_count", Doc: "at the end of the interval; nodes: queued, in service, or waiting for the node's own calls; clients: requests; links: calls"}
 	c[valueAttempts] = table.Column{Name: "attempts_count", Doc: "links: attempts sent"}
 	c[valueRetries] = table.Column{Name: "retries_count", Doc: "links: retries granted"}
 	c[valueDenied] = table.Column{Name: "denied_count", Doc: "links: retries that a budget refused"}
-	c[valueRefused] = table.Column{Name: "refused_count", Doc: "links: attempts that a breaker refused"}
-	c[valueOpenings] = table.Column{Name: "openings_count", Doc: "links: openings of breakers"}
-	c[valueBreakers] = table.Column{Name: "breakers_count", Doc: "links: breakers, of all instances of the caller"}
-	c[valueOpen] = table.Column{Name: "open_count", Doc: "links: those of them that are open at the end of the interval"}
-	c[valueHalfOpen] = table.Column{Name: "half_open_count", Doc: "links: those of them that are half-open at the end of the interval"}
-	c[valueOpenRatio] = table.Column{Name: "open_ratio", Doc: "links: share of the interval that breakers were open, their mean"}
-	c[valueHalfOpenRatio] = table.Column{Name: "half_open_ratio", Doc: "links: share of the interval that breakers were half-open, their mean"}
+	c[valueGuarded] = table.Column{Name: "guarded_count", Doc: "links: retries that a guard refused: breaker not closed, call not idempotent"}
+	c[valueRefused] = table.Column{Name: "refused_count", Doc: "links: attempts that a breaker or throttle refused"}
+	c[valueLimited] = table.Column{Name: "limited_count", Doc: "links: attempts that a cap refused"}
+	c[valueTimedOut] = table.Column{Name: "timed_out_count", Doc: "links: timeouts, of attempts and of calls"}
+	c[valueOpenings] = table.Column{Name: "openings_count", Doc: "breakers: openings"}
+	c[valueBreakers] = table.Column{Name: "breakers_count", Doc: "breakers: how many there are: one for each instance of the caller, or one that is shared"}
+	c[valueOpen] = table.Column{Name: "open_count", Doc: "breakers: those that are open at the end of the interval"}
+	c[valueHalfOpen] = table.Column{Name: "half_open_count", Doc: "breakers: those that are half-open at the end of the interval"}
+	c[valueOpenRatio] = table.Column{Name: "open_ratio", Doc: "breakers: share of the interval that they were open, their mean"}
+	c[valueHalfOpenRatio] = table.Column{Name: "half_open_ratio", Doc: "breakers: share of the interval that they were half-open, their mean"}
 	return c
 }
 
 // Timeline runs replication 0 and returns what happened over time: a row for
-// each interval and each client, node and link, after a row for each fault.
-// Intervals are a second long, or such that there are 50 to 2,000 of them; a
-// cell that does not belong to the kind of its row is empty.
+// each interval and each client, node, link and breaker, after a row for each
+// fault. Breakers are of a link, all its caller's instances together, or shared
+// by several links under a name. Throttles have no states, and no rows: what
+// they refuse is in their links'.
+//
+// Intervals are a second long, or shorter so that there are at least 50 of
+// them, or longer so that the table has at most 200,000 rows; a cell that does
+// not belong to the kind of its row is empty.
 func (c *Case) Timeline(ctx context.Context) (*table.Table, error) {
-	timed := *c
-	timed.Config.Interval = timelineStep(c.Config.Horizon)
-	o, err := timed.start(0)
+	var states []*breakerSeries
+	config, groups := c.breakers(func(breaker int, ch policies.Change) { states[breaker].note(ch) })
+	step := timelineStep(config.Horizon, mostRows/(len(c.world.clients)+len(c.world.nodes)+len(c.world.links)+len(groups)))
+	for _, g := range groups {
+		states = append(states, newBreakerSeries(config.Horizon, step, g.initial))
+	}
+	config.Interval = step
+	system, err := model.New(config, c.Seed, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Title(), err)
 	}
-	states := newStateSeries(&timed)
-	o.onChange = states.note
-	if err := o.system.Run(ctx); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Title(), err)
+	ledgers := []*model.Ledger{{Calls: make([]model.CallLedger, len(c.world.links))}}
+	for now := sim.Time(0); now < sim.Time(config.Horizon); {
+		now = now.Add(min(step, config.Horizon-time.Duration(now)))
+		if err := system.RunUntil(ctx, now); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Title(), err)
+		}
+		l := system.Ledger()
+		ledgers = append(ledgers, &model.Ledger{Clients: l.Clients, Calls: l.Calls})
 	}
-	t := timeline{table.New("timeline", timelineKeys(), timelineValues()), &timed}
+	t := timeline{table.New("timeline", timelineKeys(), timelineValues()), c}
 	for _, f := range c.faults() {
 		v := t.values(f.end)
 		t.append(kindFault, f.node, f.what, f.start, v)
 	}
-	states.addUp()
-	for k, i := range o.system.Series() {
-		t.interval(&i, states.at[k])
+	for k, i := range system.Series() {
+		t.interval(&i, ledgers[k], ledgers[k+1])
+		for g, b := range groups {
+			t.breaker(&i, b, states[g].next())
+		}
 	}
 	return t.Table, nil
 }
@@ -160,18 +184,22 @@ func (t timeline) append(kind, name, fault string, start time.Duration, v []floa
 	t.Append([]string{t.of.Name, t.of.Variant, fmt.Sprint(t.of.Seed), kind, name, fault, table.Format(start.Seconds())}, v...)
 }
 
-// interval adds the rows of an interval.
-func (t timeline) interval(i *model.Interval, states []stateCount) {
-	start, end := time.Duration(i.Start), time.Duration(i.End)
-	set := func(v []float64, at int, counts ...uint64) {
-		for k, n := range counts {
-			v[at+k] = float64(n)
-		}
+// set sets values from an index on.
+func set(v []float64, at int, counts ...uint64) {
+	for k, n := range counts {
+		v[at+k] = float64(n)
 	}
+}
+
+// interval adds the rows of clients, nodes and links for an interval, given the
+// ledgers at its begin and end.
+func (t timeline) interval(i *model.Interval, was, now *model.Ledger) {
+	start, end := time.Duration(i.Start), time.Duration(i.End)
 	w := t.of.world
 	for k, n := range i.Clients {
 		v := t.values(end)
 		set(v, valueRequests, n.Requests, n.Succeeded, n.Failed)
+		set(v, valueInFlight, now.Clients[k].InFlight)
 		t.append(kindClient, w.clients[k], "", start, v)
 	}
 	for k, n := range i.Nodes {
@@ -179,99 +207,23 @@ func (t timeline) interval(i *model.Interval, states []stateCount) {
 		set(v, valueCalls, n.Attempts, n.Succeeded, n.Failed, n.Rejected, n.Abandoned, n.Queued, n.Serving, n.InFlight)
 		t.append(kindNode, w.nodes[k], "", start, v)
 	}
-	for k, n := range i.Calls {
-		v, s := t.values(end), states[k]
-		set(v, valueAttempts, n.Attempts, n.Retries, n.Denied, n.Refused, n.Openings, s.breakers, s.open, s.halfOpen)
-		if s.breakers > 0 {
-			all := float64(s.breakers) * float64(end-start)
-			v[valueOpenRatio], v[valueHalfOpenRatio] = float64(n.OpenTime)/all, float64(n.HalfOpenTime)/all
-		}
+	for k := range now.Calls {
+		v, a, b := t.values(end), &was.Calls[k], &now.Calls[k]
+		set(v, valueCalls, b.Calls-a.Calls, b.Succeeded-a.Succeeded, b.Failed-a.Failed)
+		set(v, valueAbandoned, b.Left-a.Left)
+		set(v, valueInFlight, b.InFlight)
+		set(v, valueAttempts, b.Attempts-a.Attempts, b.Retries-a.Retries, b.Denied-a.Denied,
+			b.NotClosed+b.NotIdempotent-a.NotClosed-a.NotIdempotent, b.Refused-a.Refused, b.Limited-a.Limited, b.TimedOut-a.TimedOut)
 		t.append(kindLink, w.links[k], "", start, v)
 	}
 }
 
-// A stateCount says how many breakers a link has, and in which states.
-type stateCount struct{ breakers, open, halfOpen uint64 }
-
-// change counts a change of one of the breakers.
-func (s *stateCount) change(c policies.Change) {
-	count := func(state policies.State, by uint64) {
-		switch state {
-		case policies.Open:
-			s.open += by
-		case policies.HalfOpen:
-			s.halfOpen += by
-		}
-	}
-	count(c.To, 1)
-	count(c.From, ^uint64(0)) // minus one
-}
-
-// A stateSeries is the states of all links at the end of each interval. It is
-// made of the changes that breakers tell of: to ask them moves some on.
-type stateSeries struct {
-	of *Case
-	at [][]stateCount // interval, link; changes in the interval, until addUp
-}
-
-func newStateSeries(c *Case) *stateSeries {
-	s := &stateSeries{of: c, at: make([][]stateCount, (c.Config.Horizon-1)/c.Config.Interval+1)}
-	for i := range s.at {
-		s.at[i] = make([]stateCount, len(c.world.links))
-	}
-	return s
-}
-
-// note takes note of a change.
-func (s *stateSeries) note(link int, c policies.Change) {
-	s.at[time.Duration(sim.TimeOf(c.At))/s.of.Config.Interval][link].change(c)
-}
-
-// addUp turns the changes into states. Links that share breakers get those of
-// the first.
-func (s *stateSeries) addUp() {
-	breakers := s.of.breakers()
-	for i, now := range s.at {
-		for link := range now {
-			if i > 0 {
-				now[link].open += s.at[i-1][link].open
-				now[link].halfOpen += s.at[i-1][link].halfOpen
-			}
-		}
-		for link, source := range s.of.world.source {
-			now[link].open, now[link].halfOpen = now[source].open, now[source].halfOpen
-			now[link].breakers = breakers[link]
-		}
-	}
-}
-
-// breakers is how many breakers each link has, all instances together.
-func (c *Case) breakers() []uint64 {
-	var list []uint64
-	steps := func(of []model.Step, instances int) {
-		for _, s := range of {
-			for i := range s.Calls {
-				n := 0
-				for _, stack := range []model.Stack{s.Calls[i].Stack, s.Calls[i].Sidecar} {
-					for _, l := range stack {
-						switch {
-						case l.Breaker == nil:
-						case l.Breaker.Share != "":
-							n++
-						default:
-							n += max(1, instances)
-						}
-					}
-				}
-				list = append(list, uint64(n))
-			}
-		}
-	}
-	for i := range c.Config.Nodes {
-		steps(c.Config.Nodes[i].Steps, c.Config.Nodes[i].Replicas)
-	}
-	for i := range c.Config.Clients {
-		steps(c.Config.Clients[i].Steps, c.Config.Clients[i].Instances)
-	}
-	return list
+// breaker adds the row of breakers for an interval.
+func (t timeline) breaker(i *model.Interval, b breakerGroup, did breakerInterval) {
+	start, end := time.Duration(i.Start), time.Duration(i.End)
+	v := t.values(end)
+	set(v, valueOpenings, did.openings, uint64(b.breakers), uint64(did.open), uint64(did.halfOpen))
+	all := float64(b.breakers) * float64(end-start)
+	v[valueOpenRatio], v[valueHalfOpenRatio] = did.openTime/all, did.halfOpenTime/all
+	t.append(kindBreaker, b.name, "", start, v)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stormglass/stormglass/policies"
+	"github.com/stormglass/stormglass/sim"
 	"github.com/stormglass/stormglass/table"
 )
 
@@ -19,16 +21,20 @@ func timelineOf(t *testing.T, c *Case) *table.Table {
 	return line
 }
 
-// There are 50 to 2,000 intervals, of a second if that fits.
+// Intervals are of a second, unless there are too few or too many of them.
 func TestTimelineStep(t *testing.T) {
-	for _, c := range []struct{ horizon, want time.Duration }{
-		{1, 1}, {3 * time.Millisecond, 50 * time.Microsecond}, {20 * time.Second, 200 * time.Millisecond},
-		{50*time.Second - 1, 500 * time.Millisecond}, {50 * time.Second, time.Second}, {2000 * time.Second, time.Second},
-		{2000*time.Second + 1, 2 * time.Second}, {6 * time.Hour, 20 * time.Second}, {math.MaxInt64, 5_000_000 * time.Second},
+	for _, c := range []struct {
+		horizon, want time.Duration
+		most          int
+	}{
+		{1, 1, 2000}, {3 * time.Millisecond, 50 * time.Microsecond, 2000}, {20 * time.Second, 200 * time.Millisecond, 2000},
+		{50*time.Second - 1, 500 * time.Millisecond, 2000}, {50 * time.Second, time.Second, 2000}, {2000 * time.Second, time.Second, 2000},
+		{2000*time.Second + 1, 2 * time.Second, 2000}, {6 * time.Hour, time.Second, 30_000}, {6 * time.Hour, 5 * time.Second, 5000},
+		{math.MaxInt64, 5_000_000 * time.Second, 2000}, {100 * time.Second, 2 * time.Second, 1},
 	} {
-		step := timelineStep(c.horizon)
+		step, most := timelineStep(c.horizon, c.most), max(c.most, fewestIntervals)
 		n := (c.horizon-1)/step + 1
-		if step != c.want || n > mostIntervals || n < fewestIntervals && step > 1 {
+		if step != c.want || n > time.Duration(most) || n < fewestIntervals && step > 1 {
 			t.Errorf("horizon %v: %d intervals of %v, want %v", c.horizon, n, step, c.want)
 		}
 	}
@@ -78,7 +84,22 @@ func TestTimelineAddsUp(t *testing.T) {
 	}
 	for i, k := range l.Calls {
 		sum("link", c.world.links[i], map[string]uint64{"attempts_count": k.Attempts, "retries_count": k.Retries, "denied_count": k.Denied,
-			"refused_count": k.Refused, "openings_count": k.Openings})
+			"refused_count": k.Refused, "limited_count": k.Limited, "timed_out_count": k.TimedOut,
+			"guarded_count": k.NotClosed + k.NotIdempotent, "calls_count": k.Calls, "good_count": k.Succeeded, "errors_count": k.Failed, "abandoned_count": k.Left})
+		rows := line.Select(map[string]string{"kind": "link", "name": c.world.links[i]})
+		if got := line.Value(rows[99], "in_flight_count"); got != float64(k.InFlight) {
+			t.Errorf("link %d: %v calls in flight at the end, want %d", i, got, k.InFlight)
+		}
+	}
+	sum("breaker", "shop-stock", map[string]uint64{"openings_count": l.Measures().Openings})
+	for _, column := range []string{"retries_count", "denied_count", "guarded_count", "refused_count", "limited_count", "timed_out_count", "abandoned_count"} {
+		some := false
+		for _, r := range line.Select(map[string]string{"kind": "link"}) {
+			some = some || line.Value(r, column) > 0
+		}
+		if !some {
+			t.Errorf("%s is never above 0: the test says nothing of it", column)
+		}
 	}
 	waiting := false
 	for _, r := range line.Select(map[string]string{"kind": "node"}) {
@@ -91,8 +112,8 @@ func TestTimelineAddsUp(t *testing.T) {
 	if !waiting {
 		t.Error("the shop never waits for its own calls")
 	}
-	if len(line.Rows) != 3+100*(1+3+3) {
-		t.Errorf("%d rows, want 3 faults and 100 of each of 7 entities", len(line.Rows))
+	if len(line.Rows) != 3+100*(1+3+3+1) {
+		t.Errorf("%d rows, want 3 faults and 100 of each of 8 entities", len(line.Rows))
 	}
 }
 
@@ -112,7 +133,7 @@ func TestTimelineStates(t *testing.T) {
 	want := map[int][4]float64{ // start: open and half-open at the end, share open, share half-open
 		9: {0, 0, 0, 0}, 10: {1, 0, 1, 0}, 16: {1, 0, 1, 0}, 17: {0, 1, 0.5, 0.5}, 18: {0, 1, 0, 1}, 19: {0, 0, 0, 0.5}, 20: {0, 0, 0, 0},
 	}
-	rows := line.Select(map[string]string{"kind": "link", "name": "a-b"})
+	rows := line.Select(map[string]string{"kind": "breaker", "name": "a-b"})
 	if len(rows) != 60 {
 		t.Fatalf("%d rows, want 60", len(rows))
 	}
@@ -123,12 +144,12 @@ func TestTimelineStates(t *testing.T) {
 			}
 		}
 	}
-	if v := line.Value(line.Select(map[string]string{"kind": "link", "name": "web-a"})[3], "open_ratio"); !math.IsNaN(v) {
-		t.Errorf("a link without a breaker is open for a share of %v, want it undefined", v)
+	if rows := line.Select(map[string]string{"kind": "breaker", "name": "web-a"}); len(rows) > 0 {
+		t.Errorf("%d rows of the breaker of a link that has none", len(rows))
 	}
 }
 
-// Links that share a breaker show its state, each instance counts.
+// A breaker that links share stands once, under its name; each instance counts.
 func TestTimelineShared(t *testing.T) {
 	line := timelineOf(t, oneCase(t, `
 horizon: 60s
@@ -140,15 +161,101 @@ nodes:
 clients:
   web: {arrivals: 10/s, calls: [{parallel: [a, b]}]}
 `))
-	for link, breakers := range map[string]float64{"a-c": 1, "b-c": 3, "b-c#2": 1} {
-		rows := line.Select(map[string]string{"kind": "link", "name": link})
-		last := rows[len(rows)-1]
-		if n, open := line.Value(last, "breakers_count"), line.Value(last, "open_count"); n != breakers || open != breakers {
-			t.Errorf("%s: %v of %v breakers are open, want all of %v", link, open, n, breakers)
+	for name, want := range map[string]float64{"one": 1, "b-c": 3} {
+		rows := line.Select(map[string]string{"kind": "breaker", "name": name})
+		if len(rows) != 60 {
+			t.Fatalf("%s: %d rows, want 60", name, len(rows))
+		}
+		openings := 0.0
+		for _, r := range rows {
+			openings += line.Value(r, "openings_count")
+		}
+		last := rows[59]
+		if n, open := line.Value(last, "breakers_count"), line.Value(last, "open_count"); n != want || open != want || openings != want {
+			t.Errorf("%s: %v of %v breakers are open after %v openings, want %v", name, open, n, openings, want)
 		}
 		if v := line.Value(last, "open_ratio"); v != 1 {
-			t.Errorf("%s: open for a share of %v, want 1", link, v)
+			t.Errorf("%s: open for a share of %v, want 1", name, v)
 		}
+	}
+	if got := line.Levels("name"); len(line.Select(map[string]string{"kind": "breaker"})) != 120 {
+		t.Errorf("names %v, want rows of two breakers", got)
+	}
+}
+
+// A throttle has no states; what it refuses is in the rows of its link.
+func TestTimelineThrottle(t *testing.T) {
+	for _, preset := range []string{"google-sre", "kratos-sre", "failsafe-sre"} {
+		line := timelineOf(t, oneCase(t, `
+horizon: 60s
+nodes:
+  a: {faults: [{error: 100%, from: 10s}]}
+clients:
+  web: {arrivals: 100/s, calls: [{to: a, stack: [breaker: `+preset+`]}]}
+`))
+		if rows := line.Select(map[string]string{"kind": "breaker"}); len(rows) > 0 {
+			t.Errorf("%s: %d rows of breakers, want none", preset, len(rows))
+		}
+		refused := 0.0
+		for _, r := range line.Select(map[string]string{"kind": "link"}) {
+			refused += line.Value(r, "refused_count")
+		}
+		if refused == 0 {
+			t.Errorf("%s refuses nothing", preset)
+		}
+	}
+}
+
+// Envoy's detector looks at its hosts every 10 s, at the horizon too; a breaker
+// may begin open.
+func TestTimelinePresets(t *testing.T) {
+	for _, c := range []struct {
+		breaker  string
+		openings float64
+		ratio    [4]float64 // open, of every 10 s
+	}{
+		{"envoy-outlier", 1, [4]float64{0.996, 1, 1, 1}},
+		{"{preset: resilience4j-count, params: {initial_state: open, wait_in_open_state: {initial_interval: 15s}}}", 0, [4]float64{1, 0.501, 0, 0}},
+	} {
+		line := timelineOf(t, oneCase(t, `
+horizon: 40s
+nodes:
+  a: {faults: [{error: 100%, to: 1s}]}
+clients:
+  web: {arrivals: 100/s, calls: [{to: a, stack: [breaker: `+c.breaker+`]}]}
+`))
+		openings := 0.0
+		var ratio [4]float64
+		rows := line.Select(map[string]string{"kind": "breaker", "name": "web-a"})
+		for i, r := range rows { // half a second each
+			openings += line.Value(r, "openings_count")
+			ratio[i/20] += line.Value(r, "open_ratio") / 20
+		}
+		if len(rows) != 80 || openings != c.openings {
+			t.Errorf("%s: %d rows, %v openings, want 80, %v", c.breaker, len(rows), openings, c.openings)
+		}
+		for i, want := range c.ratio {
+			if math.Abs(ratio[i]-want) > 1e-9 {
+				t.Errorf("%s: open for %v of the tens of seconds, want %v", c.breaker, ratio, c.ratio)
+				break
+			}
+		}
+	}
+}
+
+// A change at the horizon is not in the run.
+func TestTimelineChangesAtTheHorizon(t *testing.T) {
+	s := newBreakerSeries(2*time.Second, time.Second, stateCount{})
+	at := sim.New().Clock().Now().Add
+	s.note(policies.Change{From: policies.HalfOpen, To: policies.Closed, At: at(2 * time.Second)})
+	s.note(policies.Change{From: policies.Open, To: policies.HalfOpen, At: at(1500 * time.Millisecond)})
+	s.note(policies.Change{To: policies.Open, At: at(250 * time.Millisecond)}) // told late
+	first, second := s.next(), s.next()
+	if want := (breakerInterval{stateCount{1, 0}, 1, 75e7, 0}); first != want {
+		t.Errorf("first second %+v, want %+v", first, want)
+	}
+	if want := (breakerInterval{stateCount{0, 1}, 0, 5e8, 5e8}); second != want {
+		t.Errorf("second second %+v, want %+v", second, want)
 	}
 }
 

@@ -143,7 +143,19 @@ func (r *Rate) ParseText(text string) error {
 	return nil
 }
 
-// A Count is a whole number of 0 or more, or unlimited.
+// A Label is a name in one line, of at most 200 bytes.
+type Label string
+
+// ParseText implements the reader of documents.
+func (l *Label) ParseText(text string) error {
+	if text == "" || len(text) > 200 || strings.ContainsAny(text, "\n\t") {
+		return fmt.Errorf("%.60q, want a name in one line of at most 200 bytes", text)
+	}
+	*l = Label(text)
+	return nil
+}
+
+// A Count is a whole number of at least 1, or unlimited.
 type Count struct {
 	N         int
 	Unlimited bool
@@ -155,12 +167,27 @@ func (c *Count) ParseText(text string) error {
 		*c = Count{Unlimited: true}
 		return nil
 	}
+	return c.atLeast(1, text)
+}
+
+func (c *Count) atLeast(least int, text string) error {
 	n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
-	if err != nil || n < 0 {
-		return fmt.Errorf("%q, want a whole number of 0 or more, or unlimited", text)
+	if err != nil || n < least {
+		return fmt.Errorf("%q, want a whole number of at least %d, or unlimited", text, least)
 	}
 	*c = Count{N: n}
 	return nil
+}
+
+// A Room is a number of places, 0 or more, or unlimited.
+type Room struct{ Count }
+
+// ParseText implements the reader of documents.
+func (r *Room) ParseText(text string) error {
+	if text == "unlimited" {
+		return r.Count.ParseText(text)
+	}
+	return r.atLeast(0, text)
 }
 
 // A Factor is written as 3, 3x or 300%.

@@ -73,9 +73,9 @@ func TestRate(t *testing.T) {
 
 func TestCount(t *testing.T) {
 	checkUnit(t, func(text string) (float64, error) { var c Count; err := c.ParseText(text); return float64(c.N), err },
-		map[string]float64{"0": 0, "10": 10, "1_000": 1000, "unlimited": 0},
+		map[string]float64{"10": 10, "1_000": 1000, "unlimited": 0},
 		map[string]string{
-			"-1": "whole number", "1.5": "whole number", "": "whole number", "infinite": "or unlimited", "1e3": "whole number",
+			"0": "at least 1", "-1": "at least 1", "1.5": "whole number", "": "whole number", "infinite": "or unlimited", "1e3": "whole number",
 			"99999999999999999999": "whole number", "Unlimited": "or unlimited",
 		})
 	var c Count

@@ -17,8 +17,8 @@ import (
 // AWSBackoffConfig describes the waits of v1.48.0: full jitter, uniform from 0
 // to BaseDelay*2^(n-1) before retry n, at most MaxBackoff.
 type AWSBackoffConfig struct {
-	BaseDelay  time.Duration // above 0; below 365 days
-	MaxBackoff time.Duration // above 0; it may be below the base
+	BaseDelay  time.Duration // bound of the first wait, above 0
+	MaxBackoff time.Duration // bound of all, above 0; it may be below the base
 }
 
 // AWSBackoffDefaults is 50 ms up to 20 s.
@@ -56,7 +56,7 @@ func (c AWSBackoffConfig) NewDelays() (policies.Delays, error) {
 // seconds before retry n, and exactly MaxBackoff, without jitter, as soon as n
 // is above the whole part of log2 of MaxBackoff in seconds.
 type AWSLegacyBackoffConfig struct {
-	MaxBackoff time.Duration // above 0
+	MaxBackoff time.Duration // the longest wait, above 0
 }
 
 // AWSLegacyBackoffDefaults is 20 s.

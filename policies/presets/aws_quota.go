@@ -24,9 +24,9 @@ import (
 // An AWSQuotaConfig configures an AWSQuota. The versions differ in it alone.
 type AWSQuotaConfig struct {
 	Tokens       int // size of the bucket, 0 or more
-	RetryCost    int // of a retry, at least 1
-	TimeoutCost  int // of a retry after a timeout; 0 means RetryCost
-	ThrottleCost int // of a retry after a throttling error; 0 means RetryCost
+	RetryCost    int // tokens for a retry, at least 1
+	TimeoutCost  int // tokens for a retry after a timeout; 0 means RetryCost
+	ThrottleCost int // tokens for a retry after a throttling error; 0 means RetryCost
 	Increment    int // tokens for an attempt that succeeds, 0 or more
 	// IncrementRetries adds Increment for retries that succeed, too.
 	IncrementRetries bool

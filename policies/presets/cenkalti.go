@@ -17,13 +17,15 @@ import (
 
 // CenkaltiConfig describes the back-off, and when Retry stops.
 type CenkaltiConfig struct {
-	InitialInterval     time.Duration // above 0
-	RandomizationFactor float64       // the share by which an interval may be shorter or longer, 0 to 1
-	Multiplier          float64       // 1 to 1000
-	MaxInterval         time.Duration // above 0, before the randomisation
+	InitialInterval     time.Duration // the first wait, above 0
+	RandomizationFactor float64       `unit:"ratio"` // share by which an interval may be shorter or longer, 0 to 1
+	Multiplier          float64       // growth from one wait to the next, 1 to 1000
+	MaxInterval         time.Duration // the longest wait before the randomisation, above 0
 
-	MaxElapsedTime time.Duration // 0 means no limit
-	MaxTries       int           // attempts in all; 0 means no limit
+	// Next alone looks at these; a back-off that only says how long to wait does
+	// not.
+	MaxElapsedTime time.Duration `unit:"-"` // of the request; 0 means no limit
+	MaxTries       int           `unit:"-"` // attempts in all; 0 means no limit
 }
 
 // CenkaltiDefaults is 500 ms by 1.5, ± 0.5, up to 60 s, for 15 minutes.

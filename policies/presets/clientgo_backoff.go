@@ -19,8 +19,8 @@ import (
 // WorkqueueConfig describes the wait of an item that has failed n times in a
 // row: BaseDelay*2^(n-1), at most MaxDelay.
 type WorkqueueConfig struct {
-	BaseDelay time.Duration // above 0
-	MaxDelay  time.Duration // above 0; it may be below the base
+	BaseDelay time.Duration // the first wait, above 0
+	MaxDelay  time.Duration // the longest wait, above 0; it may be below the base
 }
 
 // WorkqueueDefaults is that of the default limiter of controllers: 5 ms up to
@@ -97,7 +97,7 @@ type FlowcontrolConfig struct {
 	Max     time.Duration // the longest later wait, above 0
 	// MaxJitterFactor is the share of the last wait that the next one may have
 	// in addition, 0 to 1; Max is applied after that.
-	MaxJitterFactor float64
+	MaxJitterFactor float64 `unit:"ratio"`
 }
 
 // FlowcontrolExample is that of the kubelet for containers: 10 s up to 300 s.

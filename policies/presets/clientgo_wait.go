@@ -18,12 +18,12 @@ import (
 // WaitBackoffConfig describes a wait.Backoff.
 type WaitBackoffConfig struct {
 	Duration time.Duration // the first wait, above 0
-	Factor   float64       // 0 to 1000; 0 means that the duration stays
+	Factor   float64       // growth from one wait to the next, 0 to 1000; 0 means that the duration stays
 	// Jitter is the share of a wait that may come on top of it, 0 to 100, also
 	// above the cap.
-	Jitter float64
+	Jitter float64       `unit:"ratio"`
 	Steps  int           // how often the duration may change
-	Cap    time.Duration // 0 means none
+	Cap    time.Duration // the longest wait before the jitter; 0 means none
 }
 
 // WaitBackoffDefaults is retry.DefaultBackoff of client-go: 10 ms, by 5, 10 %,

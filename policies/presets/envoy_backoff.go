@@ -21,8 +21,8 @@ import (
 
 // EnvoyBackoffConfig describes the waits before retries.
 type EnvoyBackoffConfig struct {
-	BaseInterval time.Duration // in whole ms, 1 ms or more
-	// MaxInterval is at least the base, in whole ms. 0 means 10 times the base.
+	BaseInterval time.Duration // width of the first wait in whole ms, 1 ms or more
+	// MaxInterval is the greatest width, at least the base, in whole ms. 0 means 10 times the base.
 	MaxInterval time.Duration
 	// Documented takes the widths of the documentation instead of the code.
 	Documented bool

@@ -49,15 +49,15 @@ type EnvoyOutlierConfig struct {
 	Consecutive5xx            int // length of a run of 5xx; 0 is never
 	ConsecutiveGatewayFailure int // length of a run of 502, 503 or 504; 0 is never
 
-	Interval         time.Duration // between looks at all hosts, above 0
-	BaseEjectionTime time.Duration // above 0
-	MaxEjectionTime  time.Duration // at least the base; 0 is 300 s or the base, whichever is longer
+	Interval         time.Duration // between looks at all hosts, whole ms above 0
+	BaseEjectionTime time.Duration // length of the first ejection, whole ms above 0
+	MaxEjectionTime  time.Duration // of the longest, at least the base; 0 is 300 s or the base, whichever is longer
 	MaxJitter        time.Duration // added to each ejection, uniform in whole ms
 
 	// MaxEjectionPercent bounds the hosts that are out, 0 to 100: with the
 	// candidate they may be that share at most. With the default of 10 % fewer
 	// than 10 hosts eject nothing.
-	MaxEjectionPercent int
+	MaxEjectionPercent int `unit:"percent"`
 	// Before128 takes the candidate out of that: those already out must be less
 	// than that share, so one can always go, and a second from 11 hosts on. It is
 	// the rule before 1.28. In the version with that rule that was read,
@@ -67,22 +67,21 @@ type EnvoyOutlierConfig struct {
 	// AlwaysEjectOneHost lets one go in any case.
 	AlwaysEjectOneHost bool
 
-	SuccessRateMinimumHosts  int // hosts with enough answers
+	SuccessRateMinimumHosts  int // hosts with enough answers; fewer are not compared
 	SuccessRateRequestVolume int // answers in the interval that are enough
-	SuccessRateStdevFactor   int // in thousandths
+	SuccessRateStdevFactor   int // deviations below the mean that are too many, in thousandths
 
-	FailurePercentageThreshold     int // 0 to 100
-	FailurePercentageMinimumHosts  int
-	FailurePercentageRequestVolume int
+	FailurePercentageThreshold     int `unit:"percent"` // failures that are too many, 0 to 100
+	FailurePercentageMinimumHosts  int // hosts with enough answers; of fewer none is ejected
+	FailurePercentageRequestVolume int // answers in the interval that are enough
 
-	// The shares of found outliers that are ejected, 0 to 100 %.
-	EnforcingConsecutive5xx            int
-	EnforcingConsecutiveGatewayFailure int
-	EnforcingSuccessRate               int
-	EnforcingFailurePercentage         int
+	EnforcingConsecutive5xx            int `unit:"percent"` // found outliers that are ejected, 0 to 100
+	EnforcingConsecutiveGatewayFailure int `unit:"percent"` // the same for runs of gateway failures
+	EnforcingSuccessRate               int `unit:"percent"` // the same for success rates
+	EnforcingFailurePercentage         int `unit:"percent"` // the same for failure percentages
 
-	// Hosts is how many hosts NewCircuitBreaker takes the cluster to have; 0
-	// means 10.
+	// Hosts is how many hosts the cluster is taken to have by a breaker that
+	// knows one of them; 0 means 10.
 	Hosts int
 }
 

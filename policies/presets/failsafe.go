@@ -27,28 +27,28 @@ import (
 // library's builder sets together is filled in where it is 0.
 type FailsafeBreakerConfig struct {
 	// FailureThreshold is the number of failures that open it, at least 1,
-	// among the last FailureThresholdingCapacity results; 0 there is as many.
+	// among the last FailureThresholdingCapacity results.
 	FailureThreshold            int
-	FailureThresholdingCapacity int
+	FailureThresholdingCapacity int // at least FailureThreshold; 0 is as many
 	// FailureThresholdingPeriod, at least 10 ns, has them counted over a time
 	// instead. 0 is none.
 	FailureThresholdingPeriod time.Duration
 	// FailureRateThreshold, 0 to 1, takes the place of FailureThreshold. 0 is
 	// none.
-	FailureRateThreshold float64
+	FailureRateThreshold float64 `unit:"ratio"`
 	// FailureExecutionThreshold is the number of results below which it never
 	// opens. 0 is FailureThreshold, if there is a period and no rate.
 	FailureExecutionThreshold int
 
 	// SuccessThreshold is the number of successes that close it, among
-	// SuccessThresholdingCapacity results in half-open; 0 there is as many.
-	// Without it the threshold of failures decides.
+	// SuccessThresholdingCapacity results in half-open. With 0 the threshold of
+	// failures decides.
 	SuccessThreshold            int
-	SuccessThresholdingCapacity int
+	SuccessThresholdingCapacity int // at least SuccessThreshold; 0 is as many
 
-	Delay        time.Duration // open, at least 0
-	Jitter       time.Duration // that it varies by to both sides, at least 0
-	JitterFactor float64       // share of it that it varies by, 0 to 1, without Jitter
+	Delay        time.Duration // time open, at least 0
+	Jitter       time.Duration // by which the delay varies to both sides, at least 0
+	JitterFactor float64       `unit:"ratio"` // share of the delay by which it varies, 0 to 1, without Jitter
 }
 
 // FailsafeBreakerDefaults returns the library's defaults.

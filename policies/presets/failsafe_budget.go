@@ -19,7 +19,7 @@ import (
 
 // A FailsafeBudgetConfig configures a FailsafeBudget.
 type FailsafeBudgetConfig struct {
-	MaxRate        float64 // share of what is in flight, 0 or more
+	MaxRate        float64 `unit:"ratio"` // share of what is in flight, 0 or more
 	MinConcurrency int     // retries that are always granted, 0 or more
 }
 

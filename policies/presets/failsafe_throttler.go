@@ -26,10 +26,10 @@ const failsafeThrottlerSlices = 20
 
 // A FailsafeThrottlerConfig is an adaptive throttler of failsafe-go.
 type FailsafeThrottlerConfig struct {
-	FailureRateThreshold float64       // share of failures that is not yet too much, 0 to 1
+	FailureRateThreshold float64       `unit:"ratio"` // share of failures that is not yet too much, 0 to 1
 	ExecutionThreshold   int           // calls in the period below which none is refused, 0 or more
 	ThresholdingPeriod   time.Duration // length of the history, at least 20 ns
-	MaxRejectionRate     float64       // highest probability, 0 to 1
+	MaxRejectionRate     float64       `unit:"ratio"` // highest probability, 0 to 1
 }
 
 // FailsafeThrottlerDefaults returns the library's defaults.

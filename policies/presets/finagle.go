@@ -31,7 +31,7 @@ import (
 type FinagleConfig struct {
 	TTL              time.Duration // how long a deposit counts, 1 s to 60 s
 	MinRetriesPerSec int           // retries per second beside the share, 0 or more
-	PercentCanRetry  float64       // retries per request, 0 to 1000; 0.2 is 20 %
+	PercentCanRetry  float64       `unit:"ratio"` // retries per request, 0 to 1000; 0.2 is 20 %
 }
 
 // FinagleDefaults returns Finagle's defaults.

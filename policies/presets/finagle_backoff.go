@@ -31,11 +31,11 @@ const (
 
 // FinagleBackoffConfig describes a Backoff.
 type FinagleBackoffConfig struct {
-	Kind       FinagleBackoffKind
-	Start      time.Duration // 0 or more; with jitter above 0
-	Multiplier int           // of exponential, 0 or more
-	Offset     time.Duration // of linear, 0 or more
-	Maximum    time.Duration // 0 means none; with jitter at least Start
+	Kind       FinagleBackoffKind // the rule
+	Start      time.Duration      // the first wait, 0 or more; with jitter above 0
+	Multiplier int                // growth of exponential, 0 or more
+	Offset     time.Duration      // growth of linear, 0 or more
+	Maximum    time.Duration      // the longest wait; 0 means none; with jitter at least Start
 }
 
 // FinagleBackoffDefaults is that of failure accrual: equal jitter, 5 s up to

@@ -39,13 +39,13 @@ type GobreakerConfig struct {
 	BucketPeriod time.Duration // the window rolls in steps of it; 0 means it is fixed
 	Timeout      time.Duration // time open; 0 means 60 s
 	// ReadyToTrip is what opens a closed breaker at a failure, as a text of
-	// comparisons with ">" or ">=" that must all hold, joined by "&&":
+	// comparisons with ">" or ">=" that must all hold, joined by "&&". The
+	// figures are requests, total_successes, total_failures, total_exclusions,
+	// consecutive_successes and consecutive_failures, each alone or divided by
+	// requests. Empty means the first example:
 	//
 	//	consecutive_failures > 5
 	//	requests >= 10 && total_failures/requests >= 0.5
-	//
-	// The figures are those of [GobreakerCounts], each alone or divided by
-	// requests. Empty means the first example.
 	ReadyToTrip string
 }
 

@@ -19,9 +19,9 @@ import (
 // The wait is InitialBackoff*BackoffMultiplier^(n-1) before retry n, at most
 // MaxBackoff, times a factor of [0.8, 1.2).
 type GRPCBackoffConfig struct {
-	InitialBackoff    time.Duration // above 0
-	MaxBackoff        time.Duration // above 0; it may be below the first wait
-	BackoffMultiplier float64       // above 0, up to 1000
+	InitialBackoff    time.Duration // the first wait, above 0
+	MaxBackoff        time.Duration // the longest wait before the jitter, above 0; it may be below the first wait
+	BackoffMultiplier float64       // growth from one wait to the next, above 0, up to 1000
 }
 
 // GRPCBackoffExample is the example of proposal A6: 100 ms, 1 s, by 2. The
@@ -62,10 +62,10 @@ func (c GRPCBackoffConfig) NewDelays() (policies.Delays, error) {
 
 // GRPCConnectBackoffConfig describes the waits between attempts to connect.
 type GRPCConnectBackoffConfig struct {
-	BaseDelay  time.Duration // above 0
-	Multiplier float64       // 1 to 1000
-	Jitter     float64       // the share by which a wait may be shorter or longer, 0 to 1
-	MaxDelay   time.Duration // above 0, before the jitter
+	BaseDelay  time.Duration // the first wait, above 0
+	Multiplier float64       // growth from one wait to the next, 1 to 1000
+	Jitter     float64       `unit:"ratio"` // the share by which a wait may be shorter or longer, 0 to 1
+	MaxDelay   time.Duration // the longest wait before the jitter, above 0
 }
 
 // GRPCConnectBackoffDefaults is backoff.DefaultConfig: 1 s by 1.6, ± 0.2, 120 s.

@@ -22,7 +22,7 @@ import (
 
 // A GRPCThrottleConfig is a retryThrottling policy of a service config.
 type GRPCThrottleConfig struct {
-	MaxTokens  float64 // above 0, at most 1000
+	MaxTokens  float64 // size of the bucket, above 0, at most 1000
 	TokenRatio float64 // tokens for a call without error, above 0
 }
 

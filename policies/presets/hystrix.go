@@ -42,13 +42,13 @@ const (
 
 // A HystrixConfig is the circuit breaker of a Hystrix command.
 type HystrixConfig struct {
-	Version          HystrixVersion
-	Window           time.Duration // of statistics, whole ms, at least 1 ms
-	Buckets          int           // of the window in 1.4, at least 1, that divide it in ms; 0 in the 1.5 lines
-	SnapshotInterval time.Duration // whole ms; age of the snapshot in 1.4, at least 0; a bucket in the 1.5 lines, at least 1 ms and at most the window
-	VolumeThreshold  int           // calls in the window to open, at least 0
-	ErrorThreshold   int           // percent of errors to open, at least 0; above 100 never opens
-	SleepWindow      time.Duration // time open before a call is let through, whole ms, at least 0
+	Version          HystrixVersion // whose rules these are
+	Window           time.Duration  // length of the statistics, whole ms, at least 1 ms
+	Buckets          int            // parts of the window in 1.4, at least 1, that divide it in ms; 0 in the 1.5 lines
+	SnapshotInterval time.Duration  // whole ms; age of the snapshot in 1.4, at least 0; a bucket in the 1.5 lines, at least 1 ms and at most the window
+	VolumeThreshold  int            // calls in the window to open, at least 0
+	ErrorThreshold   int            `unit:"percent"` // percent of errors to open, at least 0; above 100 never opens
+	SleepWindow      time.Duration  // time open before a call is let through, whole ms, at least 0
 }
 
 // Hystrix14Defaults returns the defaults of 1.4.

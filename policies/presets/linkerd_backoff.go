@@ -18,9 +18,9 @@ import (
 
 // LinkerdBackoffConfig describes an ExponentialBackoff.
 type LinkerdBackoffConfig struct {
-	Min    time.Duration // 0 or more
-	Max    time.Duration // above 0, at least Min
-	Jitter float64       // the share of the base that may come on top, 0 to 100
+	Min    time.Duration // the first wait, 0 or more
+	Max    time.Duration // the longest wait, above 0, at least Min
+	Jitter float64       `unit:"ratio"` // the share of the base that may come on top, 0 to 100
 }
 
 // LinkerdBackoffDefaults is that of retries by annotations of a service: 25 ms

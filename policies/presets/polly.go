@@ -32,7 +32,7 @@ import (
 
 // A PollyConfig is a CircuitBreakerStrategyOptions of Polly v8.
 type PollyConfig struct {
-	FailureRatio      float64       // 0 to 1; reached is too many
+	FailureRatio      float64       `unit:"ratio"` // share of failures that opens, 0 to 1; reached is too many
 	MinimumThroughput int           // calls in the window before it is looked at, at least 2
 	SamplingDuration  time.Duration // length of the window, 1 µs or more
 	BreakDuration     time.Duration // time open, 1 µs or more

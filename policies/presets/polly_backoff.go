@@ -29,10 +29,10 @@ const (
 
 // PollyBackoffConfig describes the waits of a retry strategy.
 type PollyBackoffConfig struct {
-	BackoffType PollyBackoffType
-	UseJitter   bool
-	Delay       time.Duration // the base, 0 to 24 h
-	MaxDelay    time.Duration // 0 means none; up to 24 h
+	BackoffType PollyBackoffType // how waits grow
+	UseJitter   bool             // waits vary; exponential ones by the rule of version 2
+	Delay       time.Duration    // the base, 0 to 24 h
+	MaxDelay    time.Duration    // the longest wait, up to 24 h; 0 means none
 }
 
 // PollyBackoffDefaults is a constant 2 s without jitter; the library makes 3

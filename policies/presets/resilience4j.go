@@ -64,13 +64,13 @@ const maxSeconds = 1 << 20
 
 // A Resilience4jConfig is a CircuitBreakerConfig of Resilience4j.
 type Resilience4jConfig struct {
-	SlidingWindowType            Resilience4jWindow
-	SlidingWindowSynchronization Resilience4jSynchronization
-	SlidingWindowSize            int           // calls, or seconds up to 2^20; at least 1, with lock-free seconds 2
-	MinimumNumberOfCalls         int           // at least 1; a window of fewer calls need only be full
-	FailureRateThreshold         float32       // percent, above 0, at most 100
-	SlowCallRateThreshold        float32       // percent, above 0, at most 100
-	SlowCallDurationThreshold    time.Duration // a longer call is slow; at least 1 ns
+	SlidingWindowType            Resilience4jWindow          // the last calls, or those of the last seconds
+	SlidingWindowSynchronization Resilience4jSynchronization // when a second of a time window begins: of Unix time, or of the closed state
+	SlidingWindowSize            int                         // calls of the window, or its seconds up to 2^20; at least 1, with lock-free seconds 2
+	MinimumNumberOfCalls         int                         // calls in the window before it is looked at, at least 1; a window of fewer calls need only be full
+	FailureRateThreshold         float32                     `unit:"percent"` // failures that open, in percent, above 0, at most 100
+	SlowCallRateThreshold        float32                     `unit:"percent"` // slow calls that open, in percent, above 0, at most 100
+	SlowCallDurationThreshold    time.Duration               // a longer call is slow; at least 1 ns
 
 	// WaitInOpenState is the time open, by how often in a row the breaker has
 	// opened without closing; at least 1 ms.
@@ -78,9 +78,9 @@ type Resilience4jConfig struct {
 	AutomaticTransitionFromOpen bool // go half-open by a timer, not at the first question
 
 	PermittedCallsInHalfOpen int               // probes, at least 1
-	MaxWaitInHalfOpen        time.Duration     // whole ms; 0 is for ever
+	MaxWaitInHalfOpen        time.Duration     // longest stay in half-open, whole ms; 0 is for ever
 	StateAfterHalfOpenWait   Resilience4jState // what follows then, open or closed
-	InitialState             Resilience4jState
+	InitialState             Resilience4jState // what it begins with
 }
 
 // Resilience4jCountDefaults returns the defaults of the library.

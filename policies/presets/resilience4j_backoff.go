@@ -26,7 +26,7 @@ type Resilience4jBackoffConfig struct {
 	Multiplier float64
 	// RandomizationFactor is the share by which a wait may be shorter or
 	// longer, 0 to 1.
-	RandomizationFactor float64
+	RandomizationFactor float64 `unit:"ratio"`
 	// MaxInterval caps the wait after that, in whole ms; 0 means no cap.
 	MaxInterval time.Duration
 }

@@ -16,8 +16,8 @@ import (
 
 // RetryableHTTPConfig describes the waits of a client.
 type RetryableHTTPConfig struct {
-	RetryWaitMin time.Duration // above 0
-	RetryWaitMax time.Duration // above 0
+	RetryWaitMin time.Duration // the first wait, above 0
+	RetryWaitMax time.Duration // the longest wait, above 0
 	// LinearJitter waits n*U[RetryWaitMin, RetryWaitMax) before retry n
 	// instead of RetryWaitMin*2^(n-1), at most RetryWaitMax.
 	LinearJitter bool

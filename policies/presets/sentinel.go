@@ -32,14 +32,14 @@ const (
 
 // A SentinelConfig is a circuit-breaking rule of Sentinel.
 type SentinelConfig struct {
-	Strategy         SentinelStrategy
-	Threshold        float64       // a ratio, 0 to 1, or a number of errors, 0 or more; reached is too many
-	MinRequestAmount int           // calls in the window before it is looked at, 0 or more
-	StatInterval     time.Duration // length of the window, at least 1 ms
-	BucketCount      int           // parts of it; 0, or a number that does not divide its ms, means 1, as in the library
-	RetryTimeout     time.Duration // time open, at least 0
-	ProbeNum         int           // good probes that close; 0 is a single probe
-	MaxAllowedRT     time.Duration // with SentinelSlowRatio: a longer call is slow
+	Strategy         SentinelStrategy // which calls are bad
+	Threshold        float64          `unit:"ratio"` // share of bad calls, 0 to 1, or with SentinelErrorCount their number, 0 or more; reached is too many
+	MinRequestAmount int              // calls in the window before it is looked at, 0 or more
+	StatInterval     time.Duration    // length of the window, at least 1 ms
+	BucketCount      int              // parts of it; 0, or a number that does not divide its ms, means 1, as in the library
+	RetryTimeout     time.Duration    // time open, at least 0
+	ProbeNum         int              // good probes that close; 0 is a single probe
+	MaxAllowedRT     time.Duration    // with SentinelSlowRatio: a longer call is slow
 }
 
 // Validate reports the first field that makes no sense.

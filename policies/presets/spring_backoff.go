@@ -18,10 +18,10 @@ import (
 
 // SpringBackoffConfig describes the waits between attempts.
 type SpringBackoffConfig struct {
-	InitialInterval time.Duration // in whole ms, 1 ms or more
-	Multiplier      float64       // 1 to 1000
-	MaxInterval     time.Duration // in whole ms, 1 ms or more
-	Random          bool          // the random policy
+	InitialInterval time.Duration // the first wait in whole ms, 1 ms or more
+	Multiplier      float64       // growth from one wait to the next, 1 to 1000
+	MaxInterval     time.Duration // the longest wait in whole ms, 1 ms or more
+	Random          bool          // up to as much on top as the next wait is longer
 }
 
 // SpringBackoffDefaults is 100 ms by 2 up to 30 s.

@@ -24,7 +24,7 @@ import (
 // A GoogleSREConfig is client-side throttling as the book has it.
 type GoogleSREConfig struct {
 	K      float64       // requests for each accept that are not yet too many, at least 1
-	Window time.Duration // length of the history
+	Window time.Duration // length of the history, at least 1 ns for each slice
 	Slices int           // parts of it, at least 1 and of at least 1 ns
 }
 

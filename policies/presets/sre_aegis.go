@@ -21,7 +21,7 @@ import (
 
 // An AegisConfig is a breaker of Kratos.
 type AegisConfig struct {
-	Success      float64       // share of accepts below which calls are refused, above 0, up to 1
+	Success      float64       `unit:"ratio"` // share of accepts below which calls are refused, above 0, up to 1
 	Request      int           // requests in the history below which none is refused, 0 or more
 	Window       time.Duration // length of the history
 	Buckets      int           // parts of it, at least 1 and of at least 1 ns

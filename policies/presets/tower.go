@@ -37,8 +37,8 @@ const (
 type TowerConfig struct {
 	TTL              time.Duration // how long a deposit counts, 1 s to 60 s
 	MinRetriesPerSec int           // retries per second beside the share, 0 or more
-	PercentCanRetry  float32       // retries per deposit, 0 to 1000; 0.2 is 20 %
-	DepositOn        TowerDeposit  // empty means TowerDepositRequest
+	PercentCanRetry  float32       `unit:"ratio"` // retries per deposit, 0 to 1000; 0.2 is 20 %
+	DepositOn        TowerDeposit  // what earns tokens; empty means TowerDepositRequest
 }
 
 // TowerDefaults returns tower's defaults.

@@ -39,6 +39,10 @@ func join(path, key string) string {
 
 func (d decoder) value(n *Node, v reflect.Value, place Place) {
 	n = resolve(n)
+	if n.Kind == yaml.ScalarNode && strings.ContainsFunc(n.Value, unseen) {
+		d.problems.Add(place, "%q, want a text without control characters", n.Value)
+		return
+	}
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			v.Set(reflect.New(v.Type().Elem()))
@@ -169,12 +173,21 @@ func (d decoder) list(n *Node, v reflect.Value, place Place) {
 	}
 }
 
+// unseen reports whether a character has no place in a text: it would do
+// something to a terminal, or turn the order of what is shown.
+func unseen(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+}
+
+// unprinted reports whether a character has no place in a key.
+func unprinted(r rune) bool { return !unicode.IsPrint(r) }
+
 // key returns where a key below a place stands, and whether it is one that was
 // not seen before.
 func (d decoder) key(n *Node, seen map[string]Place, below Place) (Place, bool) {
 	key := resolve(n)
 	where := at(n, below.Path)
-	control := strings.ContainsFunc(key.Value, unicode.IsControl)
+	control := strings.ContainsFunc(key.Value, unprinted)
 	if key.Kind == yaml.ScalarNode && len(key.Value) <= maxKey && !control {
 		where.Path = join(below.Path, key.Value)
 	}
@@ -184,7 +197,7 @@ func (d decoder) key(n *Node, seen map[string]Place, below Place) (Place, bool) 
 	case len(key.Value) > maxKey:
 		d.problems.Add(where, "a key of %d bytes, want at most %d", len(key.Value), maxKey)
 	case control:
-		d.problems.Add(where, "%q as a key, want a text in one line", key.Value)
+		d.problems.Add(where, "%q as a key, want a text in one line of characters that are printed", key.Value)
 	case key.Tag == "!!merge":
 		d.problems.Add(where, "a merge key, want the keys themselves, or an alias in place of the whole")
 	case twice:
@@ -274,7 +287,6 @@ func (d decoder) fields(n *Node, v reflect.Value, place Place) {
 			d.problems.Add(where, "unknown key %q; %s", key.Value, names.Known(key.Value, keyList(known)))
 			continue
 		}
-		value = resolve(value)
 		target := v.FieldByIndex(f.index)
 		where.Line, where.Column = value.Line, value.Column
 		if value.Tag == "!!null" && value.Value == "" {

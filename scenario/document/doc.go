@@ -13,5 +13,7 @@
 //   - [Map], whose keys are chosen by the author and keep their order;
 //   - lists, of which a single element may stand alone.
 //
-// A field of type [Place] keeps where its struct stands.
+// A field of type [Place] keeps where its struct stands. An alias is followed,
+// what is wrong with its value is told at the alias. Tags are refused unless
+// they are those that a value has anyhow, and so are merge keys.
 package document

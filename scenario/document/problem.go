@@ -3,7 +3,9 @@ package document
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // A Place is where something stands in a file.
@@ -34,7 +36,28 @@ func (p Problem) Error() string {
 	if path == "" {
 		path = "file"
 	}
-	return fmt.Sprintf("%s:%d:%d: %s: %s", p.File, p.Line, p.Column, path, p.Rule)
+	return shown(fmt.Sprintf("%s:%d:%d: %s: ", p.File, p.Line, p.Column, path)) + shown(p.Rule)
+}
+
+// longest is how much is told of a rule, in bytes; it may quote a long value.
+const longest = 2000
+
+// shown is a text that a terminal shows as it is: in one line, characters that
+// are not seen escaped, without its middle if it is long.
+func shown(text string) string {
+	if len(text) > longest {
+		text = text[:longest*3/4] + " ... " + text[len(text)-longest/4:]
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRune(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
 }
 
 // Problems collects what is wrong with a file.
@@ -56,7 +79,7 @@ func (p *Problems) Add(at Place, format string, args ...any) {
 		p.more++
 		return
 	}
-	p.List = append(p.List, Problem{File: p.File, Place: at, Rule: fmt.Sprintf(format, args...)})
+	p.List = append(p.List, Problem{File: p.File, Place: at, Rule: shown(fmt.Sprintf(format, args...))})
 }
 
 // Err returns all problems as one error, a line each in the order in which
@@ -92,7 +115,7 @@ func (a *all) Error() string {
 			b.WriteByte('\n')
 		}
 		if i == most {
-			fmt.Fprintf(&b, "%s: %d more problems", p.File, len(a.list)-most+a.more)
+			fmt.Fprintf(&b, "%s: %d more problems", shown(p.File), len(a.list)-most+a.more)
 			break
 		}
 		b.WriteString(p.Error())

@@ -9,8 +9,10 @@
 //
 // Nothing of a file is lost silently. A value has its source and its meaning
 // in a comment beside it, or the word "default"; what has no counterpart in
-// the model is listed with its line. Forms that the library itself would
-// refuse are errors.
+// the model is listed with its line, and what is probably mistyped as UNKNOWN.
+// What no file says, such as the load, the nodes and the claims, is marked with
+// MADE UP, and errors that a file calls by other names with GUESSED. Forms that
+// the library itself would refuse are errors.
 //
 //	im, err := importer.Read("application.yml", text)
 //	if err != nil {

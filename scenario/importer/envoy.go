@@ -76,7 +76,10 @@ func readEnvoy(r *reader, roots []*yaml.Node) {
 		}
 		k, ok := byName[name]
 		cluster := settings{r: r}
-		if ok || len(f.clusters) == 1 { // alone, it is index 0
+		if !ok && len(f.clusters) == 1 { // alone, it is index 0
+			ok = name == "" || !f.clusters[0].has("name")
+		}
+		if ok {
 			used[k] = true
 			cluster = f.clusters[k]
 			if own, _, ok := cluster.text("name"); ok {
@@ -222,6 +225,7 @@ func envoyLimit(r *reader, name string, s settings) *policy {
 		if n == 0 {
 			r.add(e.place, "0, which lets no request through, want at least 1")
 		}
+		r.lose(e.place.Line, "no limit of %s: %s: %d", name, e.name, n)
 		return nil
 	}
 	p := r.policy(name+"-max-requests", "limit", s)

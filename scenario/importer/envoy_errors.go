@@ -22,6 +22,9 @@ var envoyConditions = map[string][]string{
 	"cancelled":          {"499"},
 }
 
+// grpcConditions are those of the conditions that are statuses of gRPC.
+var grpcConditions = []string{"unavailable", "internal", "resource-exhausted", "deadline-exceeded", "cancelled"}
+
 // envoyErrors writes what is retried.
 func (p *policy) envoyErrors(s settings, key string, otherwise ...string) {
 	var on []string
@@ -33,7 +36,7 @@ func (p *policy) envoyErrors(s settings, key string, otherwise ...string) {
 		}
 	}
 	conditions := s.texts(key)
-	comment := key
+	comment, guessed := key, false
 	if len(conditions) > 0 {
 		comment = source(conditions[0])
 	}
@@ -43,6 +46,7 @@ func (p *policy) envoyErrors(s settings, key string, otherwise ...string) {
 		switch code, err := strconv.Atoi(word); {
 		case known:
 			more(list...)
+			guessed = guessed || slices.Contains(grpcConditions, word)
 		case word == "retriable-status-codes":
 			more(p.statuses(s)...)
 		case err == nil && code >= 100 && code <= 599:
@@ -53,10 +57,13 @@ func (p *policy) envoyErrors(s settings, key string, otherwise ...string) {
 	}
 	switch {
 	case len(conditions) == 0 && len(otherwise) > 0:
-		on, comment = otherwise, "default"
+		on, comment, guessed = otherwise, "default", true
 	case len(on) == 0:
 		p.set("not_on", "[any]", comment+": nothing that the model has is retried")
 		return
+	}
+	if guessed {
+		comment += "; GUESSED: statuses of HTTP for those of gRPC"
 	}
 	p.set("on", inList(on), comment)
 }
@@ -105,7 +112,7 @@ func (p *policy) ejected(def int, name string) int {
 	} else if n > 0 {
 		few = "of fewer than " + strconv.Itoa((100+n-1)/n) + " none is ever ejected"
 	}
-	p.set("hosts", "10", "made up: how many there are; "+few)
+	p.set("hosts", "10", madeUp+"how many there are; "+few)
 	return n
 }
 

@@ -106,7 +106,7 @@ func grpcMethod(r *reader, s, throttle settings, throttled bool, share string) {
 }
 
 func (p *policy) grpcCodes(s settings) {
-	var on []string
+	var on, names []string
 	var first string
 	for _, e := range s.texts("retryableStatusCodes") {
 		name := strings.ToUpper(e.value.Value)
@@ -121,6 +121,7 @@ func (p *policy) grpcCodes(s settings) {
 		if first == "" {
 			first = source(e)
 		}
+		names = append(names, name)
 		for _, x := range grpcErrors[code] {
 			if !slices.Contains(on, x) {
 				on = append(on, x)
@@ -128,7 +129,7 @@ func (p *policy) grpcCodes(s settings) {
 		}
 	}
 	if len(on) > 0 {
-		p.set("on", inList(on), first)
+		p.set("on", inList(on), fmt.Sprintf("%s: %s; GUESSED: statuses of HTTP for those of gRPC", first, strings.Join(names, ", ")))
 	}
 }
 

@@ -67,7 +67,7 @@ func (h *hystrix) command(name string, own settings) {
 	}
 	stack := r.stack(name, own)
 	breaker := section("circuitBreaker")
-	if breaker.flag(true, "enabled") {
+	if breaker.enabled("breaker of " + name) {
 		p := r.policy(name+"-breaker", "breaker", breaker)
 		p.set("preset", "hystrix-1.5.18", "")
 		p.open("params")
@@ -84,7 +84,7 @@ func (h *hystrix) command(name string, own settings) {
 		stack.add(p)
 	}
 	stack.add(h.bulkhead(name, section("execution", "isolation"), section("execution", "isolation", "semaphore")))
-	if section("execution", "timeout").flag(true, "enabled") {
+	if section("execution", "timeout").enabled("timeout of " + name) {
 		thread := section("execution", "isolation", "thread")
 		stack.add(r.timeout(name+"-timeout", thread, milliseconds, time.Second, "for a call with its retries", "timeoutInMilliseconds"))
 	}
@@ -92,6 +92,16 @@ func (h *hystrix) command(name string, own settings) {
 		stack.add(h.retry(name))
 		stack.add(r.timeout(name+"-read-timeout", h.ribbon, milliseconds, time.Second, "for an attempt", "ReadTimeout"))
 	}
+}
+
+// enabled reports whether something is not switched off, and tells if it is.
+func (s settings) enabled(what string) bool {
+	if s.flag(true, "enabled") {
+		return true
+	}
+	e, _ := s.find(consumed, "enabled")
+	s.r.lose(e.place.Line, "switched off: %s: %s", what, e.value.Value)
+	return false
 }
 
 // bulkhead is the threads of a command, or its semaphore.
@@ -125,9 +135,9 @@ func (h *hystrix) retry(name string) *policy {
 		comment += ", defaults 0 and 1"
 	}
 	p.attempts((1+min(same, most))*(1+min(next, most)), comment)
-	p.set("on", "[connect-failure]", "default; and what times out or breaks, for GET or OkToRetryOnAllOperations")
+	p.set("on", "[connect-failure]", "default; GUESSED: not what times out or breaks, which is retried for GET or OkToRetryOnAllOperations")
 	if h.ribbon.flag(false, "OkToRetryOnAllOperations") {
-		p.lines[len(p.lines)-1] = line{p.depth, "on: [connect-failure, reset, timeout]", "OkToRetryOnAllOperations"}
+		p.lines[len(p.lines)-1] = line{p.depth, "on: [connect-failure, reset, timeout]", "OkToRetryOnAllOperations; GUESSED"}
 	}
 	return p
 }

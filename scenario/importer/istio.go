@@ -168,11 +168,15 @@ func istioStack(r *reader, host string, http, traffic settings) {
 		p.close(2)
 		p.istioBudget(traffic, poolHTTP)
 		s.add(p)
+	} else {
+		r.lose(e.place.Line, "no retries of %s: %s: 0", name, e.name)
 	}
 	if _, ok := traffic.find(opened, "outlierDetection"); ok {
 		s.add(istioOutlier(r, name, traffic))
 	}
-	if n, e, ok := poolHTTP.whole(0, "http2MaxRequests"); ok && n > 0 && n < unlimited {
+	if n, e, ok := poolHTTP.whole(0, "http2MaxRequests"); ok && (n == 0 || n >= unlimited) {
+		r.lose(e.place.Line, "no limit of %s: %s: %d", name, e.name, n)
+	} else if ok {
 		p := r.policy(name+"-max-requests", "limit", poolHTTP)
 		p.set("in_flight", fmt.Sprint(min(n, most)), source(e)+", of each proxy")
 		s.add(p)

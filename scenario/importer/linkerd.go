@@ -9,10 +9,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Linkerd: service profiles, and the annotations that came after them.
+// Linkerd: service profiles, and the annotations and routes that came after
+// them.
 
 func isLinkerd(root *yaml.Node) bool {
-	if kind(root) == "ServiceProfile" {
+	if kind(root) == "ServiceProfile" || isRoute(root) && strings.HasPrefix(textAt(root, "apiVersion"), "policy.linkerd.io/") {
 		return true
 	}
 	annotated := func(key string) bool {
@@ -26,28 +27,87 @@ func isLinkerd(root *yaml.Node) bool {
 	})
 }
 
+// isRoute reports whether a resource is an HTTPRoute or a GRPCRoute.
+func isRoute(root *yaml.Node) bool { return kind(root) == "HTTPRoute" || kind(root) == "GRPCRoute" }
+
 func readLinkerd(r *reader, roots []*yaml.Node) {
 	profiled := false
+	services := make(map[string]settings) // annotations, by the name of the service
+	routed := make(map[string]bool)       // services that a route leads to
 	for _, root := range roots {
-		if kind(root) == "ServiceProfile" {
+		spec, name := r.resource(root)
+		switch {
+		case kind(root) == "ServiceProfile":
 			profiled = true
+		case isRoute(root):
+			routed[parentOf(spec)] = true
+		default:
+			services[name] = linkerdAnnotations(r, root)
 		}
 	}
 	for _, root := range roots {
 		spec, name := r.resource(root)
+		annotations := linkerdAnnotations(r, root)
+		if len(annotations.maps) > 0 && profiled {
+			r.lose(annotations.place().Line, "not in effect if the ServiceProfile is in force, which switches them off: annotations of %s", name)
+		}
 		if name == "" {
 			name = "service"
 		}
-		annotations := linkerdAnnotations(r, root)
-		if len(annotations.maps) > 0 {
-			if profiled {
-				r.lose(annotations.place().Line, "not in effect if the ServiceProfile is in force, which switches them off: annotations of %s", name)
-			}
-			linkerdService(r, short(name), annotations)
+		switch {
+		case isRoute(root):
+			linkerdRoute(r, name, spec, annotations, services)
+		case len(annotations.maps) > 0 && !(routed[name] && annotations.balances()):
+			linkerdStack(r, short(name), annotations, annotations, settings{r: r})
 		}
 		if spec.has("routes", "retryBudget") && (kind(root) == "ServiceProfile" || kind(root) == "") {
 			linkerdProfile(r, short(name), spec)
 		}
+	}
+}
+
+// parentOf returns the name of the service that a route is of.
+func parentOf(spec settings) string {
+	for _, e := range spec.list(opened, "parentRefs") {
+		if e.value.Kind == yaml.MappingNode {
+			name, _, _ := spec.r.at(e.value, e.place.Path).text("name")
+			return name
+		}
+	}
+	return ""
+}
+
+// balances reports whether annotations are those of the balancer alone.
+func (s settings) balances() bool {
+	for _, in := range s.maps {
+		for _, e := range in.entries {
+			if strings.HasPrefix(e.name, "retry.linkerd.io/") || strings.HasPrefix(e.name, "timeout.linkerd.io/") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// linkerdRoute makes a stack of each rule of a route. The failures of its
+// service accrue as the annotations of that say.
+func linkerdRoute(r *reader, name string, spec, annotations settings, services map[string]settings) {
+	balancer, ok := services[parentOf(spec)]
+	if !ok {
+		balancer = settings{r: r}
+	}
+	rules := spec.list(opened, "rules")
+	if len(rules) == 0 {
+		linkerdStack(r, short(name), annotations.or(spec), balancer, settings{r: r})
+	}
+	for i, e := range rules {
+		rule := r.at(e.value, e.place.Path)
+		timeouts, _ := rule.child("timeouts")
+		own := short(name)
+		if len(rules) > 1 {
+			own += "-" + strconv.Itoa(i)
+		}
+		linkerdStack(r, own, annotations.or(rule), balancer, timeouts)
 	}
 }
 
@@ -127,10 +187,18 @@ func linkerdProfile(r *reader, service string, spec settings) {
 	}
 }
 
-func linkerdService(r *reader, service string, a settings) {
+// linkerdStack makes a stack of annotations, those of the balancer, and the
+// timeouts of a rule, which hold where annotations say nothing.
+func linkerdStack(r *reader, service string, a, balancer, rule settings) {
 	s := r.stack(service, a)
 	s.sidecar = true
-	s.add(r.timeout(service+"-timeout", a, goDuration, 0, "for all attempts", "timeout.linkerd.io/request"))
+	timeout := func(name, bounds, annotation, key string) *policy {
+		if a.has(annotation) || len(rule.maps) == 0 {
+			return r.timeout(name, a, goDuration, 0, bounds, annotation)
+		}
+		return r.timeout(name, rule, goDuration, 0, bounds, key)
+	}
+	s.add(timeout(service+"-timeout", "for all attempts", "timeout.linkerd.io/request", "request"))
 	http := a.texts("retry.linkerd.io/http")
 	grpc := a.texts("retry.linkerd.io/grpc")
 	if len(http)+len(grpc) > 0 {
@@ -146,27 +214,34 @@ func linkerdService(r *reader, service string, a settings) {
 		p.close(1)
 		s.add(p)
 	}
-	if kind, e, ok := a.text("balancer.linkerd.io/failure-accrual"); ok {
-		if kind != "consecutive" {
-			r.add(e.place, "%q, want consecutive", kind)
-		}
-		p := r.policy(service+"-breaker", "breaker", a)
-		p.count("consecutive", 1, 7, "failures in a row", "balancer.linkerd.io/failure-accrual-consecutive-max-failures")
-		d := presets.LinkerdAccrualBackoffDefaults()
-		if p.duration("open", goDuration, d.Min, "balancer.linkerd.io/failure-accrual-consecutive-min-penalty") == 0 {
-			r.add(p.places["open"], "0s, want more")
-		}
-		p.set("probes", "1", "")
-		p.set("half_open", "first-failure", "")
-		p.note("not in the model: the penalty doubles up to max-penalty, with jitter, and is one of each endpoint")
-		for _, key := range []string{"max-penalty", "jitter-ratio"} {
-			if text, e, ok := a.text("balancer.linkerd.io/failure-accrual-consecutive-" + key); ok {
-				r.lose(e.place.Line, "not in the model: %s: %s", e.name, text)
-			}
-		}
-		s.add(p)
+	s.add(linkerdBreaker(r, service, balancer))
+	s.add(timeout(service+"-attempt-timeout", "for an attempt", "retry.linkerd.io/timeout", "backendRequest"))
+}
+
+// linkerdBreaker is the failure accrual of a service, if it has any.
+func linkerdBreaker(r *reader, service string, a settings) *policy {
+	kind, e, ok := a.text("balancer.linkerd.io/failure-accrual")
+	if !ok {
+		return nil
 	}
-	s.add(r.timeout(service+"-attempt-timeout", a, goDuration, 0, "for an attempt", "retry.linkerd.io/timeout"))
+	if kind != "consecutive" {
+		r.add(e.place, "%q, want consecutive", kind)
+	}
+	p := r.policy(service+"-breaker", "breaker", a)
+	p.count("consecutive", 1, 7, "failures in a row", "balancer.linkerd.io/failure-accrual-consecutive-max-failures")
+	d := presets.LinkerdAccrualBackoffDefaults()
+	if p.duration("open", goDuration, d.Min, "balancer.linkerd.io/failure-accrual-consecutive-min-penalty") == 0 {
+		r.add(p.places["open"], "0s, want more")
+	}
+	p.set("probes", "1", "")
+	p.set("half_open", "first-failure", "")
+	p.note("not in the model: the penalty doubles up to max-penalty, with jitter, and is one of each endpoint")
+	for _, key := range []string{"max-penalty", "jitter-ratio"} {
+		if text, e, ok := a.text("balancer.linkerd.io/failure-accrual-consecutive-" + key); ok {
+			r.lose(e.place.Line, "not in the model: %s: %s", e.name, text)
+		}
+	}
+	return p
 }
 
 // linkerdErrors writes what is retried: statuses, ranges such as 502-504, 5xx
@@ -198,5 +273,9 @@ func (p *policy) linkerdErrors(http, grpc []entry) {
 			p.r.add(e.place, "%q, want one of cancelled, deadline-exceeded, internal, resource-exhausted, unavailable", e.value.Value)
 		}
 	}
-	p.set("on", inList(on), "retry.linkerd.io")
+	from := source(append(http, grpc...)[0])
+	if len(grpc) > 0 {
+		from += "; GUESSED: statuses of HTTP for those of gRPC"
+	}
+	p.set("on", inList(on), from)
 }

@@ -137,7 +137,7 @@ func daprTarget(r *reader, name string, target settings, find func(string, setti
 		p.open("backoff")
 		switch policy, e, _ := s.text("policy"); policy {
 		case "exponential":
-			p.set("preset", "cenkalti", source(e))
+			p.set("preset", "cenkalti", source(e)+"; default: 500 ms by 1.5, then ± 50 %")
 			p.open("params")
 			c := presets.CenkaltiDefaults()
 			c.MaxInterval = p.duration("max_interval", goDuration, c.MaxInterval, "maxInterval")

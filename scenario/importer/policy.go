@@ -3,6 +3,7 @@ package importer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +39,7 @@ func (r *reader) policy(name, layer string, from settings) *policy {
 // stack begins one to a node of that name, or of one like it that nobody has.
 func (r *reader) stack(name string, from settings) *stack {
 	s := &stack{name: r.unused("stack", name), from: from.path()}
-	s.node = s.name
+	s.node, s.client = s.name, r.unused("stack", s.name+"-client")
 	r.out.stacks = append(r.out.stacks, s)
 	return s
 }
@@ -48,6 +49,11 @@ func (s *stack) add(p *policy) {
 	if p != nil {
 		s.layers = append(s.layers, p)
 	}
+}
+
+// has reports whether a stack has a layer of a kind.
+func (s *stack) has(layer string) bool {
+	return slices.ContainsFunc(s.layers, func(p *policy) bool { return len(p.lines) > 0 && p.lines[0].text == layer+":" })
 }
 
 // unused returns a name, or one like it, that no other thing of the kind has.
@@ -228,6 +234,7 @@ func (r *reader) timeout(name string, from settings, form durationForm, def time
 	comment := "default"
 	switch {
 	case ok && d == 0:
+		r.lose(e.place.Line, "no timeout: %s: %s, which is none", e.name, e.value.Value)
 		return nil
 	case ok:
 		comment = source(e)
@@ -264,11 +271,12 @@ func (p *policy) percent(key string, def float64, names ...string) float64 {
 		return def
 	}
 	p.keep(key, e)
-	comment := source(e) + ": " + number(x) + " %"
-	if x > 0 && x < 1 {
+	text, comment := number(x), source(e)+": "+number(x)+" %"
+	if x > 0 && x < 1 { // a scenario wants its sign
+		text += "%"
 		comment += " (percent, not a fraction)"
 	}
-	p.set(key, number(x), comment)
+	p.set(key, text, comment)
 	return x
 }
 
@@ -280,7 +288,11 @@ func (p *policy) fraction(key string, def, high float64, names ...string) float6
 		return def
 	}
 	p.keep(key, e)
-	p.set(key, number(x), source(e)+": "+inPercent(x))
+	text := number(x)
+	if x > 1 { // a scenario wants its sign
+		text = number(math.Round(x*1e8)/1e6) + "%"
+	}
+	p.set(key, text, source(e)+": "+inPercent(x))
 	return x
 }
 
@@ -292,7 +304,7 @@ func (p *policy) endless(deadline time.Duration, comment string) {
 		p.set("deadline", deadline.String(), "the timeout")
 		return
 	}
-	p.set("deadline", "24h", "made up: never in a run")
+	p.set("deadline", "24h", madeUp+"never in a run")
 }
 
 // attempts writes how many attempts there are in all.

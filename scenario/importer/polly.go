@@ -150,5 +150,6 @@ func pollyBreaker(r *reader, name string, s settings, attempt time.Duration) *po
 	}
 	p.must(c.Validate())
 	p.close(1)
+	p.note("not in the model: the handler takes all of 4xx but 408 and 429 for successes; here they are failures")
 	return p
 }

@@ -23,9 +23,11 @@ type Import struct {
 
 // A stack is the layers that a call passes, outermost first.
 type stack struct {
-	name    string // of the client
+	name    string
+	client  string // that calls
 	node    string // that is called
 	from    string // where in the file it is described
+	order   string // what is peculiar about the order of the layers
 	sidecar bool   // it is that of a proxy beside the caller
 	layers  []*policy
 }
@@ -65,7 +67,7 @@ func Read(path string, text []byte) (*Import, error) {
 	r := &reader{
 		problems: &document.Problems{File: path}, out: &Import{File: path},
 		marks: make(map[*yaml.Node]mark), inner: make(map[*yaml.Node]bool),
-		known: make(map[string]bool), taken: make(map[string]int), told: make(map[string]bool),
+		under: make(map[*yaml.Node][]*yaml.Node), known: make(map[string]bool), taken: make(map[string]int), told: make(map[string]bool),
 	}
 	roots := r.parse(path, text)
 	if err := r.problems.Err(); err != nil {
@@ -124,12 +126,13 @@ func Read(path string, text []byte) (*Import, error) {
 // A reader holds what is known while a file is read.
 type reader struct {
 	problems *document.Problems
-	marks    map[*yaml.Node]mark // by the node of the key
-	inner    map[*yaml.Node]bool // mappings that were looked into
-	asked    []string            // keys that were looked for
-	known    map[string]bool     // the same, relaxed
-	taken    map[string]int      // names of policies and nodes
-	told     map[string]bool     // problems and losses
+	marks    map[*yaml.Node]mark         // by the node of the key
+	inner    map[*yaml.Node]bool         // mappings that were looked into
+	under    map[*yaml.Node][]*yaml.Node // keys that another covers
+	asked    []string                    // keys that were looked for
+	known    map[string]bool             // the same, relaxed
+	taken    map[string]int              // names of policies and nodes
+	told     map[string]bool             // problems and losses
 	out      *Import
 }
 

@@ -44,48 +44,72 @@ var resilience4jLayers = []struct {
 	{"thread-pool-bulkhead", "threadPoolBulkheadAspectOrder", resilience4jThreadPool},
 }
 
+// readResilience4j reads the documents of a file as Spring does: a later one
+// changes those before it, and one with a profile all of them where the profile
+// is active.
 func readResilience4j(r *reader, roots []*yaml.Node) {
+	var base *yaml.Node
 	for i, root := range roots {
-		root = undot(root, "resilience4j")
-		roots[i] = root
-		all, _ := r.at(root, "").child("resilience4j")
-		type part struct {
-			order int64
-			entry int
-			s     settings
+		roots[i] = undot(root, "resilience4j")
+		if profileOf(root, "") == "" {
+			base = r.overlay(base, roots[i], false)
 		}
-		instances := make(map[string][]part)
-		var order []string
-		for k, l := range resilience4jLayers {
-			section, ok := all.child(l.section)
-			if !ok {
-				continue
-			}
-			at := int64(math.MaxInt32 - 10 + k)
-			if n, _, given := section.whole(math.MinInt32, l.order); given {
-				at = n
-			}
-			for name, s := range section.instances() {
-				if instances[name] == nil {
-					order = append(order, name)
-				}
-				instances[name] = append(instances[name], part{at, k, s})
-			}
+	}
+	if base != nil {
+		resilience4jStacks(r, base, "")
+	}
+	for _, root := range roots {
+		if profile := profileOf(root, ""); profile != "" {
+			resilience4jStacks(r, r.overlay(base, root, true), profile)
 		}
-		slices.SortFunc(order, func(a, b string) int {
-			x, y := instances[a][0].s.place(), instances[b][0].s.place()
-			if x.Line != y.Line {
-				return x.Line - y.Line
+	}
+}
+
+// resilience4jStacks makes a stack of each instance.
+func resilience4jStacks(r *reader, root *yaml.Node, profile string) {
+	all, _ := r.at(root, "").child("resilience4j")
+	type part struct {
+		order int64
+		entry int
+		s     settings
+	}
+	instances := make(map[string][]part)
+	var order []string
+	said := "" // of the order of the layers
+	for k, l := range resilience4jLayers {
+		section, ok := all.child(l.section)
+		if !ok {
+			continue
+		}
+		at := int64(math.MaxInt32 - 10 + k)
+		if n, e, given := section.whole(math.MinInt32, l.order); given {
+			at = n
+			said += fmt.Sprintf(", %s: %d", source(e), n)
+		}
+		for name, s := range section.instances() {
+			if instances[name] == nil {
+				order = append(order, name)
 			}
-			return strings.Compare(a, b)
-		})
-		for _, name := range order {
-			parts := instances[name]
-			slices.SortStableFunc(parts, func(a, b part) int { return int(max(-1, min(1, a.order-b.order))) })
-			stack := r.stack(name, parts[0].s)
-			for _, p := range parts {
-				stack.add(resilience4jLayers[p.entry].read(r, name, p.s))
-			}
+			instances[name] = append(instances[name], part{at, k, s})
+		}
+	}
+	slices.SortFunc(order, func(a, b string) int {
+		x, y := instances[a][0].s.place(), instances[b][0].s.place()
+		if x.Line != y.Line {
+			return x.Line - y.Line
+		}
+		return strings.Compare(a, b)
+	})
+	for _, name := range order {
+		parts := instances[name]
+		slices.SortStableFunc(parts, func(a, b part) int { return int(max(-1, min(1, a.order-b.order))) })
+		if profile != "" {
+			name += "-" + profile
+		}
+		stack := r.stack(name, parts[0].s)
+		stack.order = said
+		for _, p := range parts {
+			stack.add(resilience4jLayers[p.entry].read(r, name, p.s))
 		}
 	}
 }
@@ -238,7 +262,7 @@ func resilience4jThreadPool(r *reader, name string, s settings) *policy {
 	}
 	what := "maxThreadPoolSize + queueCapacity, default 100: threads and places to wait"
 	if !given {
-		threads, what = 4, "made up for maxThreadPoolSize, whose default is the number of processors, + queueCapacity"
+		threads, what = 4, madeUp+"4 for maxThreadPoolSize, whose default is the number of processors, + queueCapacity"
 	}
 	p.set("in_flight", fmt.Sprint(min(threads+queue, most)), what)
 	return p

@@ -80,10 +80,14 @@ var exceptions = []struct {
 }
 
 // errorsOf returns the errors of the model that the exceptions of a list mean,
-// and tells those that mean none.
-func (p *policy) errorsOf(key string) (list []string, given bool) {
+// with how they were guessed, and tells those that mean none. The source is
+// empty if there is no list.
+func (p *policy) errorsOf(key string) (list []string, from, guess string) {
+	var guesses []string
 	for _, e := range p.texts(key) {
-		given = true
+		if from == "" {
+			from = source(e)
+		}
 		class := e.value.Value[strings.LastIndexAny(e.value.Value, ".$")+1:]
 		i := slices.IndexFunc(exceptions, func(x struct {
 			name   string
@@ -95,33 +99,34 @@ func (p *policy) errorsOf(key string) (list []string, given bool) {
 			p.r.lose(e.place.Line, "not in the model: %s of %s: %s", e.name, p.name, e.value.Value)
 			continue
 		}
+		guesses = append(guesses, class+" is "+strings.Join(exceptions[i].errors, ", "))
 		for _, code := range exceptions[i].errors {
 			if !slices.Contains(list, code) {
 				list = append(list, code)
 			}
 		}
 	}
-	return list, given
+	return list, from, from + "; GUESSED from the names of classes: " + strings.Join(guesses, "; ")
 }
 
 func inList(list []string) string { return "[" + strings.Join(list, ", ") + "]" }
 
 // exceptions writes a list of errors, if it is not empty.
 func (p *policy) exceptions(key, name string) {
-	if list, _ := p.errorsOf(name); len(list) > 0 {
-		p.set(key, inList(list), name)
+	if list, _, guess := p.errorsOf(name); len(list) > 0 {
+		p.set(key, inList(list), guess)
 	}
 }
 
 // exceptionsRetried writes which errors a retry repeats: by default all of them,
 // those of an open breaker inside included.
 func (p *policy) exceptionsRetried() {
-	on, given := p.errorsOf("retryExceptions")
+	on, from, guess := p.errorsOf("retryExceptions")
 	switch {
 	case len(on) > 0:
-		p.set("on", inList(on), "retryExceptions")
-	case given:
-		p.set("on", "[any]", "none of retryExceptions means an error of the model")
+		p.set("on", inList(on), guess)
+	case from != "":
+		p.set("on", "[any]", from+"; GUESSED: none of the classes tells an error of the model")
 	default:
 		p.set("on", "[any]", "default: also what an open breaker inside refuses")
 	}
@@ -134,8 +139,12 @@ func (p *policy) exceptionsRetried() {
 // recorded writes which errors are successes for a breaker that records some
 // of them alone.
 func (p *policy) recorded(name string) {
-	failures, given := p.errorsOf(name)
-	if !given || slices.Contains(failures, "any") {
+	failures, from, guess := p.errorsOf(name)
+	switch {
+	case from == "" || slices.Contains(failures, "any"):
+		return
+	case len(failures) == 0:
+		p.note("%s; GUESSED: none of the classes tells an error of the model, so all errors are failures", from)
 		return
 	}
 	var rest []string
@@ -147,5 +156,5 @@ func (p *policy) recorded(name string) {
 			rest = append(rest, class)
 		}
 	}
-	p.set("success", inList(rest), name+": what is not in it counts as a success")
+	p.set("success", inList(rest), guess+"; what is not in it counts as a success")
 }

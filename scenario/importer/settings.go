@@ -139,7 +139,7 @@ func (s settings) find(m mark, names ...string) (found entry, ok bool) {
 			if !e.is(names...) {
 				continue
 			}
-			s.r.marks[e.key] = max(s.r.marks[e.key], m)
+			s.r.mark(e.key, m)
 			switch {
 			case isNull(e.value):
 			case here == nil:
@@ -153,6 +153,17 @@ func (s settings) find(m mark, names ...string) (found entry, ok bool) {
 		}
 	}
 	return found, ok
+}
+
+// mark notes what became of a key, and of mappings below it that it covers.
+func (r *reader) mark(key *yaml.Node, m mark) {
+	if r.marks[key] >= m {
+		return
+	}
+	r.marks[key] = m
+	for _, below := range r.under[key] {
+		r.mark(below, m)
+	}
 }
 
 // is reports whether the entry has one of the names.
@@ -203,7 +214,7 @@ func (s settings) each() (list []entry) {
 		for _, e := range in.entries {
 			if !seen[e.name] {
 				seen[e.name] = true
-				s.r.marks[e.key] = max(s.r.marks[e.key], opened)
+				s.r.mark(e.key, opened)
 				list = append(list, e)
 			}
 		}

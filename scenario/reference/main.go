@@ -1,6 +1,6 @@
 // Command reference writes docs/SCENARIOS.md, the reference of scenario files:
-// a text, the keys of every part and the metrics of claims. Run it from the top
-// of the project.
+// a text, the metrics of claims, the keys of every part and the parameters of
+// presets. Run it from the top of the project.
 package main
 
 import (
@@ -21,7 +21,7 @@ var text string
 
 func main() {
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
+	if err := write(&b, "."); err != nil {
 		fmt.Fprintln(os.Stderr, "reference:", err)
 		os.Exit(1)
 	}
@@ -35,7 +35,8 @@ func main() {
 	}
 }
 
-func write(w io.Writer) error {
+// write writes the reference; root is the top of the project.
+func write(w io.Writer, root string) error {
 	var b strings.Builder
 	b.WriteString(text)
 	b.WriteString("\n## Metrics of claims\n\n| metric | of | unit | what it is | part of the run |\n|---|---|---|---|---|\n")
@@ -67,6 +68,9 @@ func write(w io.Writer) error {
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", key, k.Type, k.Doc)
 		}
+	}
+	if err := writeParams(&b, root); err != nil {
+		return err
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

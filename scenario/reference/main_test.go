@@ -9,7 +9,7 @@ import (
 
 func TestReferenceIsCurrent(t *testing.T) {
 	var want bytes.Buffer
-	if err := write(&want); err != nil {
+	if err := write(&want, filepath.Join("..", "..")); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(filepath.Join("..", "..", "docs", "SCENARIOS.md"))

@@ -13,7 +13,7 @@ func writeCatalogue(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("# Presets\n\nThe policies of real libraries under their own names ([policies/presets](../policies/presets)), with the libraries' own defaults. " +
 		"**Recorded** ones are held\nagainst recordings of the library and agree to the last row ([how](CONFORMANCE.md)); the others follow a source that was read. " +
-		"Every preset is made of a plain\nstruct, such as `presets.GobreakerDefaults()`, whose fields can be changed; the comments of its file tell what is peculiar to the library. By name they are\n`presets.FindBreaker`, `FindBudget` and `FindBackoff`.\n")
+		"Every preset is made of a plain\nstruct, such as `presets.GobreakerDefaults()`, whose fields can be changed; the comments of its file tell what is peculiar to the library. By name they are\n`presets.FindBreaker`, `FindBudget` and `FindBackoff`. Scenario files name them too, and set the same fields as [parameters](SCENARIOS.md#parameters-of-presets).\n")
 
 	b.WriteString("\n## Breakers and throttles\n\n")
 	head(&b, "defaults")

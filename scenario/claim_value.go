@@ -1,0 +1,59 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// read reads a value that the metric is compared with, in its unit, and
+// refuses one that the metric cannot have.
+func (m *metric) read(text string) (v float64, err error) {
+	switch {
+	case text == "never" && m.never:
+		return math.Inf(1), nil
+	case m.unit == "s":
+		v, err = readDuration(text)
+	case m.unit == "/s":
+		v, err = readRate(text)
+	default:
+		v, err = readNumber(text)
+	}
+	switch {
+	case err != nil:
+	case v < 0:
+		err = fmt.Errorf("%q, want 0 or more: %s is never below", text, m.name)
+	case m.most > 0 && v > m.most:
+		err = fmt.Errorf("%q, want at most %g: %s is never above", text, m.most, m.name)
+	}
+	return v, err
+}
+
+// readNumber reads a number or a percentage; thousands may have commas.
+func readNumber(text string) (float64, error) {
+	if v, err := parsePercent(strings.ReplaceAll(text, ",", "")); err == nil {
+		return v, nil
+	}
+	return 0, fmt.Errorf("%q, want a number or a percentage", text)
+}
+
+// readDuration reads a duration, in seconds.
+func readDuration(text string) (float64, error) {
+	d, err := ParseDuration(text)
+	return seconds(float64(d)), err
+}
+
+// readRate reads a rate, per second.
+func readRate(text string) (float64, error) {
+	if strings.Contains(text, "/") {
+		var r Rate
+		err := r.ParseText(text)
+		return float64(r), err
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%q, want a rate such as 50/s", text)
+	}
+	return v, nil
+}
