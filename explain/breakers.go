@@ -3,6 +3,10 @@ package explain
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"github.com/stormglass/stormglass/model"
+	"github.com/stormglass/stormglass/policies"
 )
 
 // Breaker is what can be expected of a breaker, or of each of its instances.
@@ -13,8 +17,8 @@ type Breaker struct {
 	// Rate is that of its outcomes in calls per second and instance if all is
 	// well, Outage with all the retries of a total outage that no budget refuses.
 	Rate, Outage float64
-	// Holds is the most outcomes that its window holds at the rate of an
-	// outage, Minimum what it needs before it looks at them.
+	// Holds is the most outcomes that its window holds, in an outage or if all is
+	// well, Minimum what it needs before it looks at them.
 	Holds, Minimum float64
 	CanOpen        bool
 	// First is how long an outcome takes to come in, in seconds: a call that the
@@ -22,15 +26,24 @@ type Breaker struct {
 	// answered, +Inf without a timeout.
 	First, Hanging float64
 	// Fresh and Healthy are the times from the first failing call of a total
-	// outage to the opening, with all retries: with an empty window, and with
-	// one full of good outcomes. Latest is the later of the two without retries;
-	// all are +Inf for never. Failures are those of Healthy.
+	// outage to the opening, with all retries after their mean waits: with an
+	// empty window, and with one full of good outcomes. Latest is the later of
+	// the two without retries; all are +Inf for never. Failures are those in
+	// the window at Healthy. Calls that take long enough count as slow too.
 	Fresh, Healthy, Latest float64
 	Failures               float64
-	// SlowEarliest is the earliest opening by slow calls, all of which are
-	// answered in the mean time of the callee; +Inf if that is not slow.
+	// FreshHanging is the earliest opening if the callee hangs, from the first
+	// call that does, with an empty window: +Inf for never.
+	FreshHanging float64
+	// SlowEarliest is the earliest opening by slow calls: those that are answered
+	// in the mean time of the callee or, if that is not slow, calls that hang;
+	// +Inf if these are not slow either or have no end.
 	SlowEarliest float64
-	Formula      string
+	// Rough says that chance moves these times: arrivals or waits are random, and
+	// even calls and mean waits stand for them; or that there are more retries
+	// than are gone through, the later of which are counted too early.
+	Rough   bool
+	Formula string
 }
 
 // breakers lists the breakers, those that are shared once.
@@ -51,14 +64,11 @@ func (x *explainer) breakers() {
 }
 
 // outcomes is the rate at which a breaker layer, or all of its name, is told
-// how calls ended: without retries, and with those of an outage.
-func (x *explainer) outcomes(l *link, k int) (good, outage rate, instances float64, places int) {
+// how calls ended if all is well, and the links and layers that are told.
+func (x *explainer) outcomes(l *link, k int) (good rate, instances float64, places []place) {
 	name := l.layers[k].Breaker.Share
 	if name == "" {
-		good = x.callRate(l, nil)
-		outage = good
-		outage.rps = x.callRate(l, x.worst()).rps * x.outside(l, k)
-		return good, outage, x.instances(l), 1
+		return x.callRate(l, nil), x.instances(l), []place{{l, k}}
 	}
 	for _, other := range x.links {
 		for j := range other.layers {
@@ -68,12 +78,16 @@ func (x *explainer) outcomes(l *link, k int) (good, outage rate, instances float
 			r := x.callRate(other, nil)
 			good.rps += r.rps
 			good.random, good.closed = good.random || r.random, good.closed || r.closed
-			outage.rps += x.callRate(other, x.worst()).rps * x.outside(other, j)
-			places++
+			places = append(places, place{other, j})
 		}
 	}
-	outage.random, outage.closed = good.random, good.closed
-	return good, outage, 1, places
+	return good, 1, places
+}
+
+// A place is a layer of a link.
+type place struct {
+	l *link
+	k int
 }
 
 // worst is how often a request leads to calls of the nodes if everybody
@@ -87,214 +101,177 @@ func (s *system) worst() [][]float64 {
 	return s.most
 }
 
+// A sight is what a breaker sees: of a callee that fails or hangs, with the
+// retries and, if it fails, of the calls alone.
+type sight struct {
+	trip
+	layer            int
+	fail, hang, slow opening
+	alone, well      feed // without retries: in an outage, and if all is well
+	goodTakes        float64
+	hangCode         policies.ErrorCode
+	room             float64 // calls that the callee and the caps take in if it hangs, +Inf for any number
+	rough            bool    // mean waits stand for random ones, or many retries for more
+	turnedAway       bool    // the rest comes back before the timeouts
+}
+
 func (x *explainer) breaker(l *link, k int) {
-	t := tripOf(l.layers[k].Breaker)
-	good, outage, instances, places := x.outcomes(l, k)
+	good, instances, places := x.outcomes(l, k)
 	if good.rps == 0 {
 		return // nobody calls, which the model notes
 	}
+	s := x.sight(l, k, instances, places)
+	s.rough = s.rough || good.random
+	t := &s.trip
 	b := Breaker{
-		Place: l.layers[k].place, Link: l.label(k), Kind: t.kind, Instances: instances, Rate: good.rps / instances, Outage: outage.rps / instances,
-		Fresh: never, Healthy: never, Latest: never, SlowEarliest: never,
+		Place: l.layers[k].place, Link: l.label(k), Kind: t.kind, Instances: instances, Rate: good.rps / instances,
+		First: s.fail.calls[0].takes, Hanging: s.hang.calls[0].takes, Rough: s.rough,
+		Fresh: never, Healthy: never, Latest: never, FreshHanging: never, SlowEarliest: never,
 	}
-	b.First, _ = x.pass(l, k+1, x.linkTime(l), true)
-	b.Hanging, _ = x.pass(l, k+1, never, true)
+	b.Outage = math.Max(s.fail.calls.lasting(), b.Rate)
+	if b.Hanging < never {
+		b.Outage = math.Max(b.Outage, s.hang.calls.lasting())
+	}
 	b.Minimum = math.Max(math.Max(t.minimum, t.number), math.Max(t.consecutive, 1))
-	b.Holds = t.holds(b.Outage)
+	b.Holds = math.Max(t.holds(s.well), math.Max(t.holds(s.fail.calls), t.holds(s.hang.calls)))
 	b.CanOpen = b.Holds >= b.Minimum && !t.throttle && !t.unknown && t.off == ""
 	if b.CanOpen {
-		t.delays(&b)
+		s.delays(&b)
 	}
 	x.Breakers = append(x.Breakers, b)
-	if places > 1 {
-		x.find(Note, "shared-breaker", b.Place, fmt.Sprintf("one breaker for %d calls: a failure of one counts for all of them, and refuses all of them", places),
+	if n := len(places); n > 1 {
+		x.find(Note, "shared-breaker", b.Place, fmt.Sprintf("one breaker for %d calls: a failure of one counts for all of them, and refuses all of them", n),
 			fmt.Sprintf("%s together", perSecond(b.Rate)))
 	}
-	x.ofOpening(l, k, &b, &t, good)
-	x.ofProbes(&b, &t)
-	x.ofRetries(l, k, &b, &t)
+	x.ofOpening(l, &b, s, good)
+	x.ofProbes(&b, t)
+	x.ofRetries(l, k, &b, t)
 }
 
-// holds is the most outcomes in a window at a rate: of even calls those younger
-// than it, of which the first has no age.
-func (t *trip) holds(rps float64) float64 {
-	n := t.calls
-	if !math.IsInf(t.window, 1) {
-		n = math.Min(n, math.Ceil(rps*t.window-1e-9))
+// sight works out what a breaker sees in an outage.
+func (x *explainer) sight(l *link, k int, instances float64, places []place) *sight {
+	s := &sight{trip: tripOf(l.layers[k].Breaker), layer: k, room: x.room(l, k, instances)}
+	s.fail = s.opening(x.feed(s, places, instances, false, true))
+	s.hang = s.opening(x.feed(s, places, instances, true, true))
+	_, s.hangCode = x.pass(l, k+1, never, true)
+	s.alone = x.feed(s, places, instances, false, false)
+	s.well = slices.Clone(s.alone)
+	for i := range s.well {
+		s.well[i].burst, s.well[i].period = 0, 0
 	}
-	return n
-}
-
-// failuresFull is how many failures open a breaker whose window is full of n
-// outcomes, all good at first.
-func (t *trip) failuresFull(n float64) float64 {
-	k := math.Max(t.number, math.Max(t.consecutive, 1))
+	t, code := x.pass(l, k+1, x.linkTime(l), false)
+	s.goodTakes = t
+	good := finish{takes: t}
 	switch {
-	case t.failures == 0:
-		return k
-	case t.strict:
-		return math.Max(k, math.Floor(t.failures*n+1e-9)+1)
+	case code != unavailable || t >= l.deadline(k): // the mean answer comes too late
+		s.slow = s.fail
+	case s.isSlow(good):
+		calls := slices.Clone(s.well)
+		for i := range calls {
+			calls[i].finish = good
+		}
+		s.slow = s.opening(calls)
+	default:
+		s.slow = s.hang
 	}
-	return math.Max(k, math.Ceil(t.failures*n-1e-9))
+	return s
 }
 
-// after is when the k-th outcome at a rate is known, where one takes first
-// seconds.
-func after(k, rps, first float64) float64 {
-	if k <= 1 {
-		return first
+// feed is when the calls of places come whose callees are out, the first at 0.
+func (x *explainer) feed(s *sight, places []place, instances float64, hangs, retries bool) (f feed) {
+	for _, p := range places {
+		takes := x.linkTime(p.l)
+		if hangs {
+			takes = never
+		}
+		o := x.outage(p.l, takes)
+		f = append(f, o.feed(p.k, instances, retries, s.class)...)
+		s.rough = s.rough || o.rough
 	}
-	if math.IsInf(k, 1) {
-		return never
+	return f.tidy()
+}
+
+// opening is that by calls after none.
+func (s *sight) opening(calls feed) opening { return opening{trip: &s.trip, calls: calls} }
+
+// room is how many calls of an instance are taken in behind a layer if the
+// callee hangs; the next ones come back at once.
+func (x *explainer) room(l *link, k int, instances float64) float64 {
+	n := &x.c.Nodes[l.to]
+	room := never
+	if n.Queue.Limit.Known && n.Workers != model.Unlimited {
+		room = float64(n.Queue.Limit.Value)
 	}
-	return (k-1)/rps + first
+	if n.Shed.InFlight > 0 {
+		room = math.Min(room, float64(n.Shed.InFlight))
+	}
+	room *= float64(max(n.Replicas, 1)) / instances
+	for _, y := range l.layers[k+1:] {
+		if y.Limit != nil {
+			room = math.Min(room, float64(y.Limit.InFlight))
+		}
+	}
+	return math.Floor(room)
+}
+
+// holds is the most outcomes in a window: of even calls those younger than it,
+// of which the first has no age.
+func (t *trip) holds(calls feed) float64 {
+	if math.IsInf(t.window, 1) {
+		return t.calls
+	}
+	return math.Min(t.calls, calls.within(t.window))
 }
 
 // delays works out when a breaker that can open does.
-func (t *trip) delays(b *Breaker) {
-	if t.failures > 0 || t.number > 0 || t.consecutive > 0 {
-		first := b.First + t.lag
-		b.Fresh = after(b.Minimum, b.Outage, first)
-		b.Failures = t.failuresFull(t.holds(b.Outage))
-		b.Healthy = after(b.Failures, b.Outage, first)
-		if full := t.holds(b.Rate); full >= b.Minimum {
-			b.Latest = math.Max(after(b.Minimum, b.Rate, first), after(t.failuresFull(full), b.Rate, first))
-		}
-		b.Formula = fmt.Sprintf("fresh (%s - 1) / %s + %s", number(b.Minimum), perSecond(b.Outage), seconds(b.First))
+func (s *sight) delays(b *Breaker) {
+	healthy := s.fail
+	healthy.goodRPS, healthy.goodTakes = b.Rate, s.goodTakes
+	b.Fresh, _ = s.fail.at()
+	b.Healthy, b.Failures = healthy.at()
+	if b.Healthy == never && s.byFailures() {
+		b.Failures = never
+	}
+	fresh := s.fail
+	fresh.calls, healthy.calls = s.alone, s.alone
+	alone, _ := fresh.at()
+	full, _ := healthy.at()
+	b.Latest = math.Max(alone, full)
+	b.FreshHanging, _ = s.hang.at()
+	if early := s.turned(b); early < b.FreshHanging {
+		b.FreshHanging, s.turnedAway = early, true
+	}
+	if b.Fresh < never {
+		b.Formula = "fresh " + s.formula(b.Minimum, b.Outage, s.fail.calls, b.Fresh-s.lag-b.First, b.First)
 		if b.Healthy < never {
-			b.Formula += fmt.Sprintf(", healthy (%s - 1) / %s + %s", number(b.Failures), perSecond(b.Outage), seconds(b.First))
+			b.Formula += ", healthy " + s.formula(b.Failures, b.Outage, s.fail.calls, b.Healthy-s.lag-b.First, b.First)
 		}
-		if t.lag > 0 {
-			b.Formula += fmt.Sprintf(", with up to %s more until it looks", seconds(t.lag))
+		if s.lag > 0 {
+			b.Formula += fmt.Sprintf(", with up to %s more until it looks", seconds(s.lag))
 		}
 	}
-	if t.slow > 0 && b.First > t.slowAfter {
-		at := b.First
-		if t.early {
-			at = t.slowAfter
-		}
-		b.SlowEarliest = after(t.minimum, b.Outage, at)
+	if s.trip.slow > 0 {
+		only := s.trip
+		only.failures, only.number, only.consecutive = 0, 0, 0
+		slow := s.slow
+		slow.trip = &only
+		b.SlowEarliest, _ = slow.at()
 	}
 }
 
-// sent is how many calls have been sent by a time, the first one at 0.
-func sent(rps, t float64) float64 { return math.Floor(rps*t+1e-9) + 1 }
-
-func (x *explainer) ofOpening(l *link, k int, b *Breaker, t *trip, r rate) {
-	horizon := x.c.Horizon.Seconds()
-	switch {
-	case t.unknown:
-		x.find(Note, "not-worked-out", b.Place, fmt.Sprintf("when a breaker of kind %s opens is not worked out here", t.kind), "")
-		return
-	case t.off != "":
-		x.find(Problem, "breaker-never-opens", b.Place, "the breaker never opens: "+t.off, "")
-		return
-	case t.throttle:
-		if b.Holds < b.Minimum {
-			x.find(Problem, "breaker-never-opens", b.Place, "the throttle never refuses: its history holds too few calls at this rate", holdsFormula(b, t))
-		}
-		return
-	case b.Holds < b.Minimum && (t.consecutive == b.Minimum || t.failures == 1) && math.IsInf(t.calls, 1):
-		x.find(chance(b, t, r), "failures-expire", b.Place, fmt.Sprintf("%s failures in a row never add up: the first ones are forgotten before", number(b.Minimum)),
-			fmt.Sprintf("(%s - 1) / %s = %s, not below the window of %s", number(b.Minimum), perSecond(b.Outage), seconds((b.Minimum-1)/b.Outage), seconds(t.window)))
-		return
-	case b.Holds < b.Minimum:
-		text := fmt.Sprintf("the breaker can not open at this rate: the window holds %s outcomes at most, and %s are the minimum", number(b.Holds), number(b.Minimum))
-		if r.random {
-			text = fmt.Sprintf("the breaker opens by chance alone at this rate: the window holds %s outcomes in the mean, and %s are the minimum", number(b.Outage*t.window), number(b.Minimum))
-		}
-		x.find(chance(b, t, r), "breaker-never-opens", b.Place, text, holdsFormula(b, t))
-		return
+// turned is the earliest time at which a breaker may open because calls of a
+// callee that hangs are turned away at once.
+func (s *sight) turned(b *Breaker) float64 {
+	if math.IsInf(s.room, 1) || !s.byFailures() {
+		return never
 	}
-	if b.Rate < b.Outage && t.holds(b.Rate) < b.Minimum {
-		x.find(Warning, "breaker-needs-retries", b.Place, fmt.Sprintf("the window reaches its minimum of %s with retries alone: without them it holds %s", number(b.Minimum), number(t.holds(b.Rate))),
-			fmt.Sprintf("%s × %s against %s × %s", perSecond(b.Rate), seconds(t.window), perSecond(b.Outage), seconds(t.window)))
-	}
-	if t.capped != "" {
-		x.find(Warning, "minimum-above-window", b.Place, t.capped, "")
-	}
-	if at := math.Min(math.Min(b.Fresh, b.Healthy), b.SlowEarliest); at >= horizon && at < never {
-		x.find(Warning, "breaker-late", b.Place, fmt.Sprintf("the breaker does not open before %s, and the run ends at %s", seconds(at), seconds(horizon)), b.Formula)
-	}
-	if b.Fresh == never && b.SlowEarliest == never {
-		x.find(Warning, "failures-ignored", b.Place, fmt.Sprintf("it looks at slow calls alone: an outage in which calls fail within %s does not open it", seconds(t.slowAfter)), "")
-	}
-	if t.failures == 1 && b.Healthy > 2*b.Fresh && b.Healthy < never {
-		x.find(Warning, "one-success-holds", b.Place, fmt.Sprintf("a share of 100 %%: a single good outcome keeps it closed until it has left the window, for up to %s failures", number(b.Failures)), b.Formula)
-	}
-	if b.Fresh < never && math.IsInf(b.Healthy, 1) && math.IsInf(t.calls, 1) && math.IsInf(t.window, 1) {
-		x.find(Warning, "history-grows", b.Place, "outcomes count until the state changes: the longer all goes well, the later it opens", "")
-	}
-	if math.IsInf(b.Hanging, 1) && !t.early {
-		x.find(Warning, "breaker-blind", b.Place, "no timeout inside the breaker: calls that hang have no outcome and never open it", "")
-	} else if b.Hanging > b.First && b.Hanging < never && !t.early {
-		if at := after(b.Minimum, b.Outage, b.Hanging+t.lag); b.Fresh < never {
-			x.find(Note, "breaker-hanging", b.Place, fmt.Sprintf("if the callee hangs, it opens after %s at the earliest, with %s calls sent by then", seconds(at), number(sent(b.Outage, at))),
-				fmt.Sprintf("(%s - 1) / %s + %s", number(b.Minimum), perSecond(b.Outage), seconds(b.Hanging)))
-		}
-	}
-	x.ofSlow(b, t)
+	return s.hang.calls.kth(s.room+b.Minimum) + s.lag
 }
 
-// chance is how bad it is that a window is too small for its minimum: of random
-// calls more may come than that.
-func chance(b *Breaker, t *trip, r rate) Severity {
-	mean := b.Outage * t.window
-	if r.random && mean+5*math.Sqrt(mean) >= b.Minimum {
-		return Warning
+// formula says when the k-th outcome is known: after its call began at a time.
+func (s *sight) formula(k, rps float64, calls feed, begins, takes float64) string {
+	if len(calls) == 1 && calls[0].burst == 0 && calls[0].size == 1 {
+		return fmt.Sprintf("(%s - 1) / %s + %s", number(k), perSecond(rps), seconds(takes))
 	}
-	return Problem
-}
-
-func holdsFormula(b *Breaker, t *trip) string {
-	return fmt.Sprintf("λ W = %s × %s = %s < %s; it takes %s", perSecond(b.Outage), seconds(t.window), number(b.Outage*t.window), number(b.Minimum),
-		perSecond(b.Minimum/t.window))
-}
-
-func (x *explainer) ofSlow(b *Breaker, t *trip) {
-	switch {
-	case t.slow == 0:
-	case !math.IsInf(b.Hanging, 1) && b.Hanging <= t.slowAfter && !t.early:
-		x.find(Warning, "slow-never", b.Place, fmt.Sprintf("no call counts as slow: a timeout ends it after %s, and slow is longer than %s", seconds(b.Hanging), seconds(t.slowAfter)), "")
-	case b.SlowEarliest < never && !t.early:
-		x.find(Warning, "slow-late", b.Place, fmt.Sprintf("slow calls count when they return: the breaker opens at %s at the earliest, not at %s", seconds(b.SlowEarliest), seconds(t.slowAfter)),
-			fmt.Sprintf("(%s - 1) / %s + %s; %s calls are sent by then", number(math.Max(t.minimum, 1)), perSecond(b.Outage), seconds(b.First), number(sent(b.Outage, b.SlowEarliest))))
-	}
-}
-
-// ofProbes warns of a half-open state that lets everything pass.
-func (x *explainer) ofProbes(b *Breaker, t *trip) {
-	if t.throttle || t.unknown || t.kind == "envoy outlier detection" {
-		return
-	}
-	until := b.First
-	if b.Hanging < never {
-		until = b.Hanging
-	}
-	if n := sent(b.Rate, until); math.IsInf(t.probes, 1) || t.probes > 100 && t.probes > n {
-		x.find(Warning, "probes-unlimited", b.Place, fmt.Sprintf("in half-open every call passes until an outcome is known: %s for each time it tries a callee that hangs", number(n)),
-			fmt.Sprintf("%s × %s", perSecond(b.Rate), seconds(until)))
-	}
-}
-
-// ofRetries says what a breaker counts where there are retries around it.
-func (x *explainer) ofRetries(l *link, k int, b *Breaker, t *trip) {
-	if !b.CanOpen || t.throttle {
-		return
-	}
-	inside := 1.0
-	for j := k + 1; j < len(l.layers); j++ {
-		if l.layers[j].Retry != nil {
-			inside *= x.mostAttempts(l, j)
-		}
-	}
-	outside := x.outside(l, k)
-	if outside > 1 {
-		x.find(Note, "breaker-counts-attempts", b.Place, fmt.Sprintf("the breaker stands inside retries: every attempt counts, and in an outage %s outcomes come from %s calls",
-			number(b.Minimum), number(math.Ceil(b.Minimum/outside))), fmt.Sprintf("⌈%s / %s⌉", number(b.Minimum), number(outside)))
-	}
-	if inside > 1 {
-		x.find(Note, "breaker-counts-calls", b.Place, fmt.Sprintf("the breaker stands around retries: a call counts once, and in an outage %s outcomes cost %s attempts",
-			number(b.Minimum), number(b.Minimum*inside)), fmt.Sprintf("%s × %s", number(b.Minimum), number(inside)))
-	}
+	return fmt.Sprintf("call %s, sent at %s, + %s", number(k), seconds(math.Max(begins, 0)), seconds(takes))
 }

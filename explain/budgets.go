@@ -3,10 +3,6 @@ package explain
 import (
 	"fmt"
 	"math"
-	"strconv"
-
-	"github.com/stormglass/stormglass/policies"
-	"github.com/stormglass/stormglass/policies/presets"
 )
 
 // Budget is what bounds the retries of a layer.
@@ -24,166 +20,10 @@ type Budget struct {
 	// BindsAbove is the rate per instance from which on it refuses something:
 	// 0 if at any, +Inf if at none.
 	BindsAbove float64
-	Formula    string
-}
-
-// An allowance is what a budget lets through in the long run.
-type allowance struct {
-	kind  string
-	ratio float64 // retries for each call
-	rps   float64 // retries a second beside that
-	// slots are retries in progress, and shareOf the share of calls in progress
-	// that takes their place if it is more.
-	slots, shareOf float64
-	active         policies.ActiveRule
-	burst          float64 // retries once, at first
-	empty          bool    // nothing at first
-	none           bool    // does not bound anything
-	formula        string
-}
-
-// allow reads a budget, of which an outage costs demand retries for each call.
-func allow(c *policies.BudgetConfig, demand float64) allowance {
-	switch c.Kind {
-	case policies.BudgetEmpty:
-		return allowance{kind: "empty", formula: "no retries"}
-	case policies.BudgetTokens, policies.BudgetFloatTokens:
-		t := c.Tokens
-		a := allowance{kind: "tokens", ratio: t.Ratio, burst: float64(t.Initial), empty: t.Initial == 0, formula: fmt.Sprintf("1 + %s", number(t.Ratio))}
-		if t.Credit == policies.CreditSuccess {
-			a.ratio, a.formula = 0, "1: nothing succeeds that could earn tokens"
-		}
-		return a
-	case policies.BudgetCounter:
-		k := c.Counter
-		grace := 0.0
-		if k.Grace > 0 {
-			grace = float64(k.Grace) * demand / float64(k.ResetAt)
-		}
-		return allowance{kind: "counter", ratio: math.Max(k.Ratio, grace), burst: grace * float64(k.ResetAt),
-			formula: fmt.Sprintf("1 + max(%s, %d × %s / %d)", number(k.Ratio), k.Grace, number(demand), k.ResetAt)}
-	case policies.BudgetShare:
-		return allowance{kind: "share", slots: float64(c.Share.Floor), shareOf: c.Share.Share, active: c.Share.Active}
-	case policies.BudgetConcurrent:
-		return allowance{kind: "concurrent", slots: float64(c.Concurrent)}
-	case policies.BudgetThrottle:
-		return throttle(float64(c.Throttle.MaxTokens), c.Throttle.Ratio, demand)
-	case policies.BudgetWindow:
-		return allowance{kind: "window", ratio: c.Window.Ratio, rps: c.Window.MinRPS}
-	case policies.BudgetPreset:
-		return allowPreset(c.Preset, demand)
-	}
-	return allowance{kind: "unlimited", none: true}
-}
-
-// throttle is a bucket that failures empty: of k failures that are enough for
-// that, the last is not retried, nor are those of last attempts.
-func throttle(tokens, ratio, demand float64) allowance {
-	k := math.Ceil(tokens/2) - 1
-	burst := k
-	if !math.IsInf(demand, 1) {
-		burst -= math.Floor(k / (demand + 1))
-	}
-	return allowance{kind: "throttle", burst: burst,
-		formula: fmt.Sprintf("1, after %s retries in all; off where more than %s/(1 + %s) = %s of the attempts fail",
-			number(burst), number(ratio), number(ratio), share(ratio/(1+ratio)))}
-}
-
-func allowPreset(p policies.BudgetMaker, demand float64) allowance {
-	switch p := p.(type) {
-	case presets.FinagleConfig:
-		return allowance{kind: "finagle", ratio: p.PercentCanRetry, rps: float64(p.MinRetriesPerSec)}
-	case presets.TowerConfig:
-		return allowance{kind: "tower", ratio: decimal32(p.PercentCanRetry), rps: float64(p.MinRetriesPerSec)}
-	case presets.GRPCThrottleConfig:
-		a := throttle(p.MaxTokens, p.TokenRatio, demand)
-		a.kind = "grpc-throttle"
-		return a
-	case presets.AWSQuotaConfig:
-		n := math.Floor(float64(p.Tokens) / float64(p.RetryCost))
-		return allowance{kind: "aws-quota", burst: n, formula: fmt.Sprintf("1, after %d / %d = %s retries in all", p.Tokens, p.RetryCost, number(n))}
-	case presets.FailsafeBudgetConfig:
-		return allowance{kind: "failsafe", slots: float64(p.MinConcurrency), shareOf: p.MaxRate}
-	}
-	return allowance{kind: fmt.Sprintf("%T", p), none: true, formula: "not worked out"}
-}
-
-// perCall is how many retries for each call a budget allows if calls come at a
-// rate, each takes t seconds, and a retry waits w before. Both count in what is
-// in progress.
-func (a *allowance) perCall(rps, t, w float64) float64 {
-	if a.none {
-		return never
-	}
-	if a.slots == 0 && a.shareOf == 0 {
-		if a.rps == 0 {
-			return a.ratio
-		}
-		return a.ratio + a.rps/rps
-	}
-	hold := t + w
-	if hold == 0 {
-		return never // nothing is ever in progress
-	}
-	return math.Max(a.slots/(hold*rps), a.shareBound(t, w))
-}
-
-// shareBound solves R = share·(what is in progress), which the retries R are
-// part of.
-func (a *allowance) shareBound(t, w float64) float64 {
-	if a.shareOf == 0 {
-		return 0
-	}
-	rest := (1 - a.shareOf) * (t + w)
-	if a.active == policies.ActiveAttempts || a.active == policies.ActiveOthers {
-		rest = t + w - a.shareOf*t
-	}
-	if rest <= 0 {
-		return never
-	}
-	return a.shareOf * t / rest
-}
-
-// bindsAbove is the rate from which on less is allowed than demanded.
-func (a *allowance) bindsAbove(demand, t, w float64) float64 {
-	if a.none {
-		return never
-	}
-	if a.slots == 0 && a.shareOf == 0 {
-		switch {
-		case demand <= a.ratio:
-			return never
-		case math.IsInf(demand, 1):
-			return 0
-		}
-		return a.rps / (demand - a.ratio)
-	}
-	if hold := t + w; hold > 0 && demand > a.shareBound(t, w) {
-		return a.slots / (hold * demand)
-	}
-	return never
-}
-
-// formulaAt writes the bound with its numbers.
-func (a *allowance) formulaAt(rps, t, w float64) string {
-	switch {
-	case a.formula != "":
-		return a.formula
-	case a.none:
-		return "no bound"
-	case a.slots == 0 && a.shareOf == 0:
-		return fmt.Sprintf("1 + %s + %s / %s", number(a.ratio), perSecond(a.rps), perSecond(rps))
-	case a.shareOf == 0:
-		return fmt.Sprintf("1 + %s / (%s × %s)", number(a.slots), perSecond(rps), seconds(t+w))
-	}
-	return fmt.Sprintf("1 + max(%s / (%s × %s), %s): %s of what is in progress", number(a.slots), perSecond(rps), seconds(t+w),
-		number(a.shareBound(t, w)), share(a.shareOf))
-}
-
-// decimal32 is a float32 as it was written.
-func decimal32(x float32) float64 {
-	d, _ := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
-	return d
+	// Burst is how many retries a full budget grants at once beside those of
+	// the long run, after a time without failures; +Inf if any number.
+	Burst   float64
+	Formula string
 }
 
 // budgetOf works out the budget of a retry layer; false if there is none.
@@ -209,6 +49,9 @@ func (x *explainer) budgetOf(l *link, k int) (Budget, allowance, bool) {
 		return b, a, false // nobody calls
 	}
 	b.Bound = 1 + math.Min(demand, a.perCall(b.Rate, t, w))
+	if b.Burst = a.atOnce(b.Outage, t, w); b.Bound == 1+demand {
+		b.Burst = 0 // nothing is beside all that is wanted
+	}
 	return b, a, true
 }
 
@@ -253,6 +96,16 @@ func (x *explainer) budgetBound(l *link, k int) float64 {
 	return y.bound
 }
 
+// grants is budgetBound if every attempt takes so many seconds.
+func (x *explainer) grants(l *link, k int, each float64) float64 {
+	b, a, ok := x.budgetOf(l, k)
+	if !ok || math.IsInf(each, 1) {
+		return never
+	}
+	_, w := x.try(l, k)
+	return 1 + math.Min(b.Demand, a.perCall(b.Rate, each, w))
+}
+
 // budgets lists the budgets and says which of them bind.
 func (x *explainer) budgets() {
 	for _, l := range x.links {
@@ -263,8 +116,9 @@ func (x *explainer) budgets() {
 			}
 			x.Budgets = append(x.Budgets, b)
 			t, w := x.try(l, k)
-			x.ofBudget(b, a, x.callRate(l, nil), t+w)
-			x.ofCap(b, a, t, w)
+			x.ofBudget(b, a, x.callRate(l, nil), a.hold(t, w))
+			x.ofCap(b, a, x.callRate(l, nil), x.loopers(l)/b.Instances, t, w)
+			x.ofBurst(b, a)
 		}
 	}
 }
@@ -309,11 +163,26 @@ func bindsFormula(b Budget, a allowance, hold float64) string {
 	return fmt.Sprintf("%s λ × %s > %s, that is λ > %s", number(b.Demand), seconds(hold), number(a.slots), perSecond(b.BindsAbove))
 }
 
-// ofCap says what a cap on retries at a time means in retries a second.
-func (x *explainer) ofCap(b Budget, a allowance, t, w float64) {
-	if a.slots == 0 || t+w == 0 || b.Outage <= b.BindsAbove {
+// ofCap says what a cap on retries at a time means in retries a second, or to
+// clients who come together.
+func (x *explainer) ofCap(b Budget, a allowance, r rate, clients, t, w float64) {
+	if a.slots == 0 && a.shareOf == 0 {
 		return
 	}
-	x.find(Note, "retry-cap", b.Place, fmt.Sprintf("%s retries at a time are at most %s per instance", number(a.slots), perSecond(a.slots/(t+w))),
-		fmt.Sprintf("%s / (%s + %s back-off); wanted %s", number(a.slots), seconds(t), seconds(w), perSecond(b.Outage*b.Demand)))
+	if s := math.Max(a.slots, 1); r.closed && a.shareOf == 0 && clients > s {
+		x.find(Note, "retry-cap", b.Place, fmt.Sprintf("of the calls of %s clients of a closed loop that fail together only %s are repeated", number(clients), number(a.slots)),
+			fmt.Sprintf("(%s + %s) / %s = %s attempts for each", number(clients), number(a.slots), number(clients), number((clients+a.slots)/clients)))
+	}
+	hold := a.hold(t, w)
+	if hold == 0 || b.Outage <= b.BindsAbove {
+		return
+	}
+	places := a.places(b.Outage, t, w)
+	what := fmt.Sprintf("%s retries at a time are at most %s per instance", number(places), perSecond(places/hold))
+	from := number(places)
+	if a.shareOf > 0 {
+		what = fmt.Sprintf("retries may be %s of what is in progress, or %s if that is more: at most %s a second per instance", share(a.shareOf), number(a.slots), number(places/hold))
+		from = fmt.Sprintf("max(%s, %s)", number(a.slots), number(a.shared(b.Outage, t, w)))
+	}
+	x.find(Note, "retry-cap", b.Place, what, fmt.Sprintf("%s / (%s + %s back-off); wanted %s", from, seconds(t), seconds(hold-t), perSecond(b.Outage*b.Demand)))
 }

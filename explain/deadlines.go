@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/stormglass/stormglass/model"
 	"github.com/stormglass/stormglass/policies"
 )
 
@@ -66,7 +67,7 @@ func (x *explainer) deadline(l *link, k int) {
 	case n.started < attempts && attempts < never:
 		x.find(Warning, "attempts-cut", d.Place, fmt.Sprintf("only %s of %s begin within %s if the callee hangs, and the last one has %s",
 			number(n.started), attemptsText(attempts), seconds(within), seconds(last)),
-			fmt.Sprintf("%s × %s + %s back-off > %s", number(attempts), seconds(each), seconds(n.waited), seconds(within)))
+			fmt.Sprintf("%s × %s + %s back-off > %s", number(attempts), seconds(each), seconds(wanted(r, each, code)), seconds(within)))
 	case last < each:
 		x.find(Warning, "attempts-cut", d.Place, fmt.Sprintf("the last of %s has %s of its %s if the callee hangs", attemptsText(n.started), seconds(last), seconds(each)),
 			fmt.Sprintf("%s × %s + %s back-off > %s", number(n.started), seconds(each), seconds(n.waited), seconds(within)))
@@ -75,4 +76,10 @@ func (x *explainer) deadline(l *link, k int) {
 		x.find(Problem, "every-attempt-times-out", d.Place, fmt.Sprintf("the mean answer takes longer than the timeout of an attempt: a request ends after %s and %s",
 			attemptsText(n.started), seconds(n.ends)), fmt.Sprintf("%s × %s", number(n.started), seconds(each)))
 	}
+}
+
+// wanted is the sum of the mean waits between all attempts of a retry layer, as
+// if there were time for them.
+func wanted(r *model.RetryLayer, each float64, code policies.ErrorCode) float64 {
+	return attemptsWithin(r, each, never, code, 0.5).waited
 }

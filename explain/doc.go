@@ -8,10 +8,13 @@
 //   - Rates are those of the busiest time; whether a node stays down is judged
 //     by the load that lasts. A closed loop makes as many requests as its
 //     clients can if every answer takes its mean time.
-//   - Calls are evenly spaced, so a time window W holds ⌈λW⌉ of them. Where
-//     arrivals are random that is a mean, and the sentence says so.
+//   - Calls are evenly spaced, so a time window W holds ⌈λW⌉ of them; retries
+//     come after their mean waits, the calls of a step come together, and clients
+//     of a closed loop who begin together go on together. Where arrivals are
+//     random that is a mean, and the sentence says so.
 //   - A service takes its mean time, unless a bound is asked for. Faults and
-//     traces say what may happen, not when, and change no mean.
+//     traces say what may happen, not when, and change no mean; the longest times
+//     allow for them.
 //   - In a total outage of a node every call of it fails, after that time or, if
 //     it hangs, when a timeout ends it. An error is repeated where the retry
 //     layer repeats it; the worst case takes one that all of them do.

@@ -17,8 +17,9 @@ type Load struct {
 	Rate, Held, Capacity float64
 	Rho                  float64 // Rate / Capacity
 	// Worst is the rate if every call of the node fails, Bounded with the
-	// budgets in the long run.
-	Worst, Bounded float64
+	// budgets in the long run. Burst is how many attempts the budgets grant
+	// beside that at once, when all was well before.
+	Worst, Bounded, Burst float64
 }
 
 // loads compares the load of the nodes with their capacity.
@@ -27,21 +28,15 @@ func (x *explainer) loads() {
 	for i := range x.c.Clients {
 		bounded[i] = x.spread(i, x.boundedFactor)
 	}
-	worst := x.worst()
+	worst, bursts := x.worst(), x.bursts()
 	for i := range x.c.Nodes {
-		d := Load{Node: x.c.Nodes[i].Name, Held: x.service(i)}
+		d := Load{Node: x.c.Nodes[i].Name, Held: x.service(i), Burst: bursts[i]}
 		if !x.c.Nodes[i].Async {
 			d.Held = x.took[i]
 		}
-		var open, peak Load // without closed loops, whose clients wait for each other
 		for k, r := range x.rates {
 			if n := x.meant[k][i]; n > 0 {
-				most := worst[k][i]
-				d.plus(r.rps, n, most, math.Min(bounded[k][i], most))
-				if !r.closed {
-					open.plus(r.lasting, n, most, math.Min(bounded[k][i], most))
-					peak.plus(r.rps, n, most, math.Min(bounded[k][i], most))
-				}
+				d.plus(r.rps, n, worst[k][i], math.Min(bounded[k][i], worst[k][i]))
 			}
 		}
 		if d.Rate == 0 {
@@ -52,7 +47,10 @@ func (x *explainer) loads() {
 			d.Rho = d.Rate / d.Capacity
 		}
 		x.Loads = append(x.Loads, d)
-		x.ofLoad(i, d, open, peak.Rate)
+		if d.Capacity < never {
+			x.ofLoad(i, d, x.pressOn(i))
+		}
+		x.ofShed(i, d)
 	}
 }
 
@@ -80,47 +78,59 @@ func capacity(n *model.Node, held float64) float64 {
 	return c
 }
 
-// ofLoad looks at the load that lasts, without closed loops, and at the peak of
-// it.
-func (x *explainer) ofLoad(i int, d, open Load, peak float64) {
+// ofLoad looks at the load that lasts and at the peak of it.
+func (x *explainer) ofLoad(i int, d Load, p press) {
 	n := &x.c.Nodes[i]
 	place := x.thing(i)
-	rho := open.Rate / d.Capacity
-	load := fmt.Sprintf("%s / %s = %s", perSecond(open.Rate), perSecond(d.Capacity), number(rho))
-	attempts := fmt.Sprintf("%s × %s attempts = %s", perSecond(open.Rate), number(ratio(open.Bounded, open.Rate)), perSecond(open.Bounded))
+	rho := p.open.Rate / d.Capacity
+	load := fmt.Sprintf("%s / %s = %s", perSecond(p.open.Rate), perSecond(d.Capacity), number(rho))
+	bounded, worst := p.open.Bounded+p.loops.Bounded, p.open.Worst+p.loops.Worst
 	switch {
-	case math.IsInf(d.Capacity, 1):
 	case rho >= 1:
 		s := Problem
 		if rho == 1 {
 			s = Warning
 		}
 		x.find(s, "overload", place, "the load reaches the capacity without any retry", load)
-	case open.Bounded > d.Capacity:
-		s, text := Problem, "the node can stay down after the trigger is gone: the load with all retries is above its capacity"
+	case bounded > d.Capacity:
+		retries := "all retries"
+		if bounded < worst {
+			retries = "the retries that the budgets grant in the long run"
+		}
+		s, text := Problem, "the node can stay down after the trigger is gone: the load with "+retries+" is above its capacity"
 		switch {
 		case !x.overloadFails(n):
-			s, text = Note, "in an outage the load with all retries is above the capacity; nothing fails of waiting alone, so it ends with the outage"
+			s, text = Note, "in an outage the load with "+retries+" is above the capacity; nothing fails of waiting alone, so it ends with the outage"
 		case n.Cancel || n.Queue.Limit.Known || n.Shed.InFlight > 0:
 			s = Warning // work that nobody waits for has an end
 		}
-		x.find(s, "stays-down", place, text, fmt.Sprintf("%s > %s; up to %s attempts would fit", attempts, perSecond(d.Capacity), number(d.Capacity/open.Rate)))
-	case open.Worst > d.Capacity:
-		x.find(Note, "budget-keeps-up", place, "the budgets alone keep the load with retries below the capacity",
-			fmt.Sprintf("%s ≤ %s; without them %s", attempts, perSecond(d.Capacity), perSecond(open.Worst)))
-	case peak >= d.Capacity:
-		x.find(Warning, "overload", place, "the load reaches the capacity for a time without any retry", fmt.Sprintf("%s / %s = %s", perSecond(peak), perSecond(d.Capacity), number(peak/d.Capacity)))
+		fit := ""
+		if p.loops.Bounded == 0 {
+			fit = fmt.Sprintf("; up to %s attempts would fit", number(d.Capacity/p.open.Rate))
+		}
+		x.find(s, "stays-down", place, text, p.attempts(bounded)+" > "+perSecond(d.Capacity)+fit)
+	case peak(p, d) >= 1:
+		x.find(Warning, "overload", place, "the load reaches the capacity for a time without any retry", fmt.Sprintf("%s / %s = %s", perSecond(p.peak), perSecond(d.Capacity), number(peak(p, d))))
 	case rho > 0.8:
 		x.find(Warning, "little-headroom", place, "there is little capacity left", load)
 	case d.Rho >= 1:
 		x.find(Note, "saturated", place, "the clients of closed loops can keep it busy without a pause: they wait for each other", fmt.Sprintf("%s / %s = %s",
 			perSecond(d.Rate), perSecond(d.Capacity), number(d.Rho)))
 	}
-	if n.ServicePerInFlight > 0 && d.Capacity < never {
+	if rho < 1 && bounded <= d.Capacity && worst > d.Capacity {
+		x.find(Note, "budget-keeps-up", place, "the budgets alone keep the load with retries below the capacity in the long run",
+			fmt.Sprintf("%s ≤ %s; without them %s", p.attempts(bounded), perSecond(d.Capacity), perSecond(worst)))
+	}
+	if n.ServicePerInFlight > 0 {
 		x.find(Note, "slower-under-load", place, fmt.Sprintf("the more calls are at the node the longer each takes, %s for each other one: the capacity is that of an empty node at most", n.ServicePerInFlight), "")
 	}
+}
+
+// ofShed looks at the limit of calls at a node.
+func (x *explainer) ofShed(i int, d Load) {
+	n := &x.c.Nodes[i]
 	if most := float64(n.Shed.InFlight) * float64(max(n.Replicas, 1)); most > 0 && d.Rate*d.Held > most {
-		x.find(Warning, "limit-too-low", place, "sheds load that is there without any failure",
+		x.find(Warning, "limit-too-low", x.thing(i), "sheds load that is there without any failure",
 			fmt.Sprintf("λ L = %s × %s = %s in flight > %s", perSecond(d.Rate), seconds(d.Held), number(d.Rate*d.Held), number(most)))
 	}
 }

@@ -21,18 +21,29 @@ const (
 // then. A failing one is repeated as often as the layers do that; if all is
 // well there is one attempt.
 func (s *system) pass(l *link, i int, t float64, failing bool) (float64, policies.ErrorCode) {
-	code := unavailable
+	return s.passOf(l, i, t, failing, unavailable)
+}
+
+// passOf is pass where a failing attempt ends with an error at the node.
+func (s *system) passOf(l *link, i int, t float64, failing bool, code policies.ErrorCode) (float64, policies.ErrorCode) {
 	for k := len(l.layers) - 1; k >= i; k-- {
 		y := &l.layers[k]
 		switch {
 		case y.Timeout > 0 && t >= y.Timeout.Seconds():
 			t, code = y.Timeout.Seconds(), policies.ErrTimeout
 		case y.Retry != nil && failing:
-			n := attemptsWithin(y.Retry, t, math.Min(limitOf(y.Retry), l.deadline(k)), code, 0.5)
+			// The retry's own deadline forbids starts and ends nothing; a timeout
+			// outside ends a wait as well.
+			n := attemptsWithin(y.Retry, t, limitOf(y.Retry), code, 0.5)
 			if last := y.Retry.Deadline.Seconds(); last > 0 && math.IsInf(n.started, 1) {
-				t = last + t
+				t += last
+			} else if math.IsInf(n.started, 1) {
+				t = never
 			} else {
-				t = n.ends
+				t += n.lastAt
+			}
+			if d := l.deadline(k); t > d {
+				t, code = d, policies.ErrTimeout
 			}
 		}
 		if y.sidecar && (k == 0 || !l.layers[k-1].sidecar) && code == policies.ErrTimeout {

@@ -66,7 +66,7 @@ func TestAnySystemIsExplained(t *testing.T) {
 			}
 		}
 		for _, w := range e.Breakers {
-			if !(w.Fresh >= 0 && w.Healthy >= 0 && w.Latest >= 0 && w.Hanging >= w.First*(1-1e-9)) {
+			if !(w.Fresh >= 0 && w.Healthy >= 0 && w.Latest >= 0 && w.FreshHanging >= 0 && w.SlowEarliest >= 0 && w.Hanging >= w.First*(1-1e-9)) {
 				t.Fatalf("%+v", w)
 			}
 		}

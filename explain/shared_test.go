@@ -87,7 +87,7 @@ func TestNotesKeepTheirPlace(t *testing.T) {
 	if want := `node "a", step 1, call 1 to "b: \"x\", y", stack layer 1`; f.Place != want {
 		t.Errorf("place %q, want %q", f.Place, want)
 	}
-	if f := finding(t, e, "note"); f.Place != `node "b: \"x\", y"` {
+	if f := finding(t, e, "no-effect"); f.Place != `node "b: \"x\", y"` {
 		t.Errorf("place %q of %q", f.Place, f.Text)
 	}
 }

@@ -22,17 +22,20 @@ func (e *Explanation) WriteText(w io.Writer) error {
 
 // A table is a topic.
 type table struct {
-	title  string
-	header []string
-	rows   [][]string
+	title   string
+	columns []column
+	rows    [][]string
 }
+
+// A column has a name and a meaning.
+type column struct{ name, meaning string }
 
 func (e *Explanation) tables() []table {
 	return []table{e.attemptsTable(), e.budgetsTable(), e.waitsTable(), e.deadlinesTable(), e.breakersTable(), e.loadsTable()}
 }
 
 func (e *Explanation) attemptsTable() table {
-	t := table{"Attempts at a node for each request of a client, at worst", []string{"client", "node", "meant", "worst", "with budgets", "product"}, nil}
+	t := table{"Attempts at a node for each request of a client, at worst", attemptsColumns, nil}
 	for _, a := range e.Attempts {
 		t.add(a.Client, a.Node, number(a.Meant), number(a.Worst), number(a.Bounded), a.Product)
 	}
@@ -40,19 +43,19 @@ func (e *Explanation) attemptsTable() table {
 }
 
 func (e *Explanation) budgetsTable() table {
-	t := table{"Retry budgets in a total outage, for each instance", []string{"link", "kind", "instances", "calls", "with retries", "wanted", "attempts", "binds above", "formula"}, nil}
+	t := table{"Retry budgets in a total outage, for each instance", budgetsColumns, nil}
 	for _, b := range e.Budgets {
 		binds := perSecond(b.BindsAbove)
 		if math.IsInf(b.BindsAbove, 1) {
 			binds = "never"
 		}
-		t.add(b.Link, b.Kind, number(b.Instances), perSecond(b.Rate), perSecond(b.Outage), number(b.Demand), number(b.Bound), binds, b.Formula)
+		t.add(b.Link, b.Kind, number(b.Instances), perSecond(b.Rate), perSecond(b.Outage), number(b.Demand), number(b.Bound), number(b.Burst), binds, b.Formula)
 	}
 	return t
 }
 
 func (e *Explanation) waitsTable() table {
-	t := table{"Longest time to wait", []string{"", "as modelled", "if it hangs", "which is"}, nil}
+	t := table{"Longest time to wait", waitsColumns, nil}
 	for _, w := range e.Waits {
 		name := "client " + w.Place
 		if w.Link {
@@ -64,7 +67,7 @@ func (e *Explanation) waitsTable() table {
 }
 
 func (e *Explanation) deadlinesTable() table {
-	t := table{"Attempts that fit in time if the callee hangs", []string{"link", "within", "each", "attempts", "begin", "whole", "last one", "back-off"}, nil}
+	t := table{"Attempts that fit in time if the callee hangs", deadlinesColumns, nil}
 	for _, d := range e.Deadlines {
 		t.add(d.Link, bound(d.Within), bound(d.Each), number(d.Attempts), number(d.Started), number(d.Full), bound(d.Last), seconds(d.Backoff))
 	}
@@ -72,34 +75,41 @@ func (e *Explanation) deadlinesTable() table {
 }
 
 func (e *Explanation) breakersTable() table {
-	t := table{"Breakers in a total outage, for each instance",
-		[]string{"link", "kind", "instances", "outcomes", "with retries", "holds", "minimum", "first after", "if hanging", "opens fresh", "healthy", "latest", "slow from"}, nil}
+	t := table{"Breakers in a total outage, for each instance", breakersColumns, nil}
 	for _, b := range e.Breakers {
 		t.add(b.Link, b.Kind, number(b.Instances), perSecond(b.Rate), perSecond(b.Outage), number(b.Holds), number(b.Minimum),
-			seconds(b.First), seconds(b.Hanging), seconds(b.Fresh), seconds(b.Healthy), seconds(b.Latest), seconds(b.SlowEarliest))
+			seconds(b.First), seconds(b.Hanging), seconds(b.Fresh), seconds(b.Healthy), seconds(b.Latest), seconds(b.FreshHanging), seconds(b.SlowEarliest))
 	}
 	return t
 }
 
 func (e *Explanation) loadsTable() table {
-	t := table{"Load and capacity", []string{"node", "calls", "held", "capacity", "rho", "with retries", "with budgets"}, nil}
+	t := table{"Load and capacity", loadsColumns, nil}
 	for _, d := range e.Loads {
-		t.add(d.Node, perSecond(d.Rate), seconds(d.Held), perSecond(d.Capacity), number(d.Rho), perSecond(d.Worst), perSecond(d.Bounded))
+		t.add(d.Node, perSecond(d.Rate), seconds(d.Held), perSecond(d.Capacity), number(d.Rho), perSecond(d.Worst), perSecond(d.Bounded), number(d.Burst))
 	}
 	return t
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// write writes the table with its columns aligned, without those at the right
-// that are empty.
+// write writes the table, if it has rows.
 func (t *table) write(b *bufio.Writer) {
 	if len(t.rows) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "%s\n", t.title)
-	rows := append([][]string{t.header}, t.rows...)
-	width := make([]int, len(t.header))
+	header := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		header[i] = c.name
+	}
+	writeRows(b, append([][]string{header}, t.rows...))
+	fmt.Fprintln(b)
+}
+
+// writeRows writes rows with their columns aligned.
+func writeRows(b *bufio.Writer, rows [][]string) {
+	width := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
 			width[i] = max(width[i], utf8.RuneCountInString(cell))
@@ -112,7 +122,6 @@ func (t *table) write(b *bufio.Writer) {
 		}
 		fmt.Fprintln(b, strings.TrimRight(line.String(), " "))
 	}
-	fmt.Fprintln(b)
 }
 
 func (e *Explanation) writeFindings(b *bufio.Writer) {

@@ -32,9 +32,30 @@ type trip struct {
 	unknown     bool
 	capped      string // what is said of a minimum above the window
 	off         string // why it never opens, whatever comes
+	classify    func(policies.Outcome) policies.Class
+}
+
+// class is what an error counts as.
+func (t *trip) class(code policies.ErrorCode) policies.Class {
+	if t.classify == nil {
+		return policies.Failure
+	}
+	switch c := t.classify(policies.Outcome{Err: code}); c {
+	case policies.Success, policies.Ignored:
+		return c
+	}
+	return policies.Failure
 }
 
 func tripOf(b *model.BreakerLayer) trip {
+	t := tripOfKind(b)
+	if b.Classify != nil {
+		t.classify = b.Classify
+	}
+	return t
+}
+
+func tripOfKind(b *model.BreakerLayer) trip {
 	if b.Preset == nil {
 		return ruleTrip(b.BreakerConfig)
 	}
@@ -155,7 +176,7 @@ func failsafeTrip(c presets.FailsafeBreakerConfig) trip {
 }
 
 func envoyTrip(c presets.EnvoyOutlierConfig) trip {
-	t := trip{kind: "envoy outlier detection", calls: never, window: never, probes: never}
+	t := trip{kind: "envoy outlier detection", calls: never, window: never, probes: never, classify: envoyClass}
 	t.consecutive = never
 	if c.Consecutive5xx > 0 && c.EnforcingConsecutive5xx > 0 {
 		t.consecutive = float64(c.Consecutive5xx)
@@ -174,6 +195,18 @@ func envoyTrip(c presets.EnvoyOutlierConfig) trip {
 		t.off = fmt.Sprintf("%d %% of %d hosts is less than one", c.MaxEjectionPercent, hosts)
 	}
 	return t
+}
+
+// envoyClass is what Envoy counts an error as: a 5xx as a failure, with all that
+// stands for one, what it refused itself or the caller gave up as nothing.
+func envoyClass(o policies.Outcome) policies.Class {
+	switch code := policies.CodeOf(o.Err); {
+	case code == policies.ErrBreakerOpen || code == policies.ErrLimit || code == policies.ErrLeft:
+		return policies.Ignored
+	case code >= 100 && code < 500:
+		return policies.Success
+	}
+	return policies.Failure
 }
 
 func gobreakerTrip(c presets.GobreakerConfig) trip {

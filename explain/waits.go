@@ -27,10 +27,12 @@ type longest struct {
 	why string
 }
 
-// reach is the longest times of all links, and by thing those of its steps.
+// reach is the ways in which all links may end, by thing what its steps take
+// at most, and how they may fail.
 type reach struct {
-	links map[*link]longest
+	links map[*link]ends
 	steps []longest
+	fails []ends
 }
 
 // waits bounds the waiting of all callers and clients.
@@ -41,12 +43,12 @@ func (x *explainer) waits() {
 		w, h := modelled.steps[thing], hanging.steps[thing]
 		x.Waits = append(x.Waits, Wait{x.c.Clients[i].Name, false, w.t, h.t, h.why})
 		if math.IsInf(w.t, 1) {
-			x.find(Warning, "unbounded-wait", x.thing(thing), "a request may wait without bound: "+w.why, "")
+			x.find(Warning, "unbounded-wait", x.thing(thing), "no bound is known for the wait of a request: "+w.why, "")
 		}
 	}
 	for _, l := range x.links {
-		h := hanging.links[l]
-		x.Waits = append(x.Waits, Wait{l.name, true, modelled.links[l].t, h.t, h.why})
+		w, h := modelled.links[l].longest(nil), hanging.links[l].longest(nil)
+		x.Waits = append(x.Waits, Wait{l.name, true, w.t, h.t, h.why})
 		if l.deadline(len(l.layers)) == never {
 			x.find(Note, "no-timeout", l.place, "no timeout: a call waits as long as the callee likes", "")
 		}
@@ -56,21 +58,21 @@ func (x *explainer) waits() {
 
 // reach goes from the last nodes up to the clients.
 func (x *explainer) reach(hang bool) reach {
-	r := reach{make(map[*link]longest, len(x.links)), make([]longest, len(x.below))}
-	nodes := make([]longest, len(x.c.Nodes))
+	r := reach{make(map[*link]ends, len(x.links)), make([]longest, len(x.below)), make([]ends, len(x.below))}
+	nodes := make([]ends, len(x.c.Nodes))
 	of := func(thing int) {
 		for _, l := range x.below[thing] {
-			r.links[l] = x.longestCall(l, nodes[l.to])
+			r.links[l] = x.callEnds(l, nodes[l.to])
 		}
-		r.steps[thing] = longestSteps(x.below[thing], r.links)
+		r.steps[thing], r.fails[thing] = stepsEnds(x.below[thing], r.links)
 	}
 	for _, i := range slices.Backward(x.order) {
 		of(i)
 		if hang && len(x.below[i]) == 0 {
-			nodes[i] = longest{never, fmt.Sprintf("%s may hang, and no timeout ends that", x.thing(i))}
+			nodes[i] = ends{good: {never, never, fmt.Sprintf("%s may hang, and no timeout ends that", x.thing(i))}}
 			continue
 		}
-		nodes[i] = x.longestAt(i, r.steps[i])
+		nodes[i] = x.nodeEnds(i, r.steps[i], r.fails[i])
 	}
 	for i := range x.c.Clients {
 		of(len(x.c.Nodes) + i)
@@ -108,19 +110,43 @@ func (x *explainer) outlives(r reach) {
 	}
 }
 
-// longestSteps is the sum over the steps of the longest call of each.
-func longestSteps(below []*link, links map[*link]longest) longest {
-	var sum, most longest
-	step := 0
-	for _, l := range below {
-		if l.step != step {
-			sum, most, step = sum.then(most), longest{}, l.step
+// stepsEnds is what the steps take at most, one after the other, each as long as
+// its longest call; and the errors in which they may end.
+func stepsEnds(below []*link, links map[*link]ends) (sum longest, fails ends) {
+	fails = make(ends)
+	for len(below) > 0 {
+		var most, on longest // of the step, and if the next one follows
+		n := 0
+		for ; n < len(below) && below[n].step == below[0].step; n++ {
+			e := links[below[n]]
+			for _, code := range e.sorted() {
+				if v := e[code]; code != good {
+					w := sum.then(longest{v.most, v.why})
+					fails.add(answerCode(code), end{v.least, w.t, w.why})
+				}
+			}
+			most.max(e.longest(nil))
+			on.max(e.longest(func(code policies.ErrorCode) bool { return code == good || below[0].need > 0 }))
 		}
-		if w := links[l]; w.t > most.t || most.why == "" {
-			most = w
+		if below = below[n:]; len(below) == 0 {
+			on = most
 		}
+		sum = sum.then(on)
 	}
-	return sum.then(most)
+	return longestOf(sum, fails), fails
+}
+
+// longestOf is a time or that of an end that is longer.
+func longestOf(w longest, e ends) longest {
+	w.max(e.longest(nil))
+	return w
+}
+
+// max takes over a longer time, or one with a reason.
+func (w *longest) max(v longest) {
+	if v.t > w.t || w.why == "" {
+		*w = v
+	}
 }
 
 func (w longest) then(v longest) longest {
@@ -147,79 +173,31 @@ func longestLaw(l *model.Law, what string) longest {
 	return longest{l.Quantile(math.Nextafter(1, 0)).Seconds(), ""}
 }
 
-// longestAt is the longest time from an attempt's arrival at a node to its
-// answer.
-func (x *explainer) longestAt(i int, calls longest) longest {
-	n := &x.c.Nodes[i]
-	thing := x.thing(i)
-	for _, f := range n.Faults {
-		switch {
-		case f.Kind == model.FaultStall || f.Kind == model.FaultPause, f.Kind == model.FaultCapacity && f.Factor == 0:
-			return longest{never, fmt.Sprintf("%s may stand still (%s)", thing, f.Kind)}
-		case f.Kind == model.FaultCrash && f.Silent:
-			return longest{never, fmt.Sprintf("%s may never answer (%s)", thing, f.Kind)}
-		case f.Kind == model.FaultCapacity || f.Kind == model.FaultSlow:
-			return longest{never, fmt.Sprintf("%s may be slow (%s)", thing, f.Kind)}
-		}
+// callEnds is how a call of a link may end, given how the node answers.
+func (x *explainer) callEnds(l *link, node ends) ends {
+	there, back := longestLaw(&l.call.Request, "the way of "+l.name), longestLaw(&l.call.Response, "the way back of "+l.name)
+	e := make(ends, len(node)+2)
+	for code, v := range node {
+		w := there.then(longest{v.most, v.why}).then(back)
+		e[code] = end{v.least, w.t, w.why}
 	}
-	if len(n.Trace) > 0 {
-		return longest{never, thing + " follows a trace"}
-	}
-	service := longestLaw(&n.Service, "the service of "+thing)
-	for _, a := range n.Script {
-		service.t = math.Max(service.t, a.Service.Seconds())
-	}
-	w := service.then(calls)
-	switch {
-	case math.IsInf(w.t, 1) || n.Workers == model.Unlimited && n.ServicePerInFlight == 0:
-	case !n.Queue.Limit.Known || n.Async && len(n.Steps) > 0 || n.ServicePerInFlight > 0 || n.Workers == model.Unlimited:
-		return longest{never, "the queue of " + thing + " has no bound"}
-	case n.Queue.Order == model.LIFO && n.Queue.Limit.Value > 0:
-		return longest{never, "the last come is served first at " + thing}
-	default:
-		turns := 1 + math.Ceil(float64(n.Queue.Limit.Value)/float64(n.Workers))
-		w.t *= turns
-	}
-	if w.why == "" {
-		w.why = fmt.Sprintf("%s at %s", seconds(w.t), thing)
-	}
-	return w
-}
-
-// longestCall is the longest time in the layers of a link.
-func (x *explainer) longestCall(l *link, node longest) longest {
-	w := longestLaw(&l.call.Request, "the way of "+l.name).then(node).then(longestLaw(&l.call.Response, "the way back of "+l.name))
 	for k := len(l.layers) - 1; k >= 0; k-- {
 		y := &l.layers[k]
 		switch {
 		case y.Timeout > 0:
-			if t := y.Timeout.Seconds(); w.t >= t {
-				w = longest{t, fmt.Sprintf("timeout %s of %s", seconds(t), l.label(k))}
-			}
-		case y.Retry != nil && y.Retry.Attempts > 1 && repeatsAny(y.Retry):
-			w = x.longestRetry(l, k, w)
+			t := y.Timeout.Seconds()
+			e.cut(t, true, fmt.Sprintf("timeout %s of %s", seconds(t), l.label(k)))
+		case y.Retry != nil:
+			e = e.retried(y.Retry, l.deadline(k), l.label(k))
+		case y.Breaker != nil:
+			e.add(policies.ErrBreakerOpen, end{})
+		case y.Limit != nil:
+			e.add(policies.ErrLimit, end{})
+		}
+		if y.sidecar && (k == 0 || !l.layers[k-1].sidecar) {
+			e = e.answered()
 		}
 	}
-	if w.t > l.told {
-		w = longest{l.told, fmt.Sprintf("the deadline that %s is told", x.thing(l.from))}
-	}
-	return w
-}
-
-func (x *explainer) longestRetry(l *link, k int, w longest) longest {
-	r := l.layers[k].Retry
-	if math.IsInf(w.t, 1) {
-		return w // the first attempt already
-	}
-	free := model.RetryLayer{RetryConfig: policies.RetryConfig{Attempts: r.Attempts, Backoff: r.Backoff, Delays: r.Delays}}
-	n := attemptsWithin(&free, w.t, never, unavailable, 1)
-	t := n.lastAt + w.t
-	if d := r.Deadline.Seconds(); d > 0 && (!(t <= d+w.t) || r.Attempts == policies.Unlimited) {
-		return longest{d + w.t, fmt.Sprintf("deadline %s and a last attempt of %s at %s", seconds(d), seconds(w.t), l.label(k))}
-	}
-	why := fmt.Sprintf("%s of %s at %s", attemptsText(n.started), seconds(w.t), l.label(k))
-	if n.waited > 0 {
-		why += fmt.Sprintf(" and %s of back-off", seconds(n.waited))
-	}
-	return longest{t, why}
+	e.cut(l.told, false, fmt.Sprintf("the deadline that %s is told", x.thing(l.from)))
+	return e
 }
