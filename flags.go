@@ -37,7 +37,8 @@ type settings struct {
 	replay   replayFlags
 	seeded   bool // -seed was given
 
-	list, quiet, verify, version bool
+	mode  string // see modes
+	quiet bool
 }
 
 // shorthands are flags that set a factor.
@@ -53,7 +54,7 @@ func parseFlags(args []string, stderr io.Writer) (*settings, error) {
 	fs.SetOutput(io.Discard)
 	charts := "png"
 	fs.StringVar(&s.exp, "exp", "", "experiments to run, or to list: `NAME[,NAME]` or all")
-	fs.BoolVar(&s.list, "list", false, "list the experiments and their factors, with -exp those named")
+	fs.Bool("list", false, "list the experiments and their factors, with -exp those named")
 	for _, sh := range shorthands {
 		fs.Func(sh.flag, sh.doc+"; short for -set "+sh.factor+"=…", func(v string) error {
 			return s.set(sh.factor, v)
@@ -84,9 +85,9 @@ func parseFlags(args []string, stderr io.Writer) (*settings, error) {
 	fs.Func("log-sample", "log this `share` of the requests, each with all its tries or none (default 1)", s.setSample)
 	s.scenario.add(fs)
 	s.replay.add(fs)
-	fs.BoolVar(&s.quiet, "quiet", false, "print nothing but errors")
-	fs.BoolVar(&s.verify, "verify", false, "check every measurement of the articles that is built; exit 1 if one is out of range")
-	fs.BoolVar(&s.version, "version", false, "print the version")
+	fs.BoolVar(&s.quiet, "quiet", false, "print nothing but errors, and what -list, -import, -explain and -version print")
+	fs.Bool("verify", false, "check every measurement of the articles that is built; exit 1 if one is out of range")
+	fs.Bool("version", false, "print the version")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			printUsage(fs, stderr)
@@ -94,18 +95,24 @@ func parseFlags(args []string, stderr io.Writer) (*settings, error) {
 		}
 		return nil, usagef("%w (-h lists the flags)", err)
 	}
-	fs.Visit(func(f *flag.Flag) { s.seeded = s.seeded || f.Name == "seed" })
 	if fs.NArg() > 0 {
 		return nil, usagef("argument %q, want flags only (-h lists them)", fs.Arg(0))
 	}
-	if err := s.check(charts); err != nil {
+	var given []string
+	fs.Visit(func(f *flag.Flag) {
+		if v := f.Value.String(); v != "false" {
+			given = append(given, f.Name)
+		}
+	})
+	s.seeded = slices.Contains(given, "seed")
+	if len(args) == 0 {
+		printUsage(fs, stderr)
+	}
+	var err error
+	if s.mode, err = modeOf(given); err != nil {
 		return nil, err
 	}
-	if s.exp == "" && !s.list && !s.verify && !s.version && !s.scenario.given() && !s.replay.given() {
-		printUsage(fs, stderr)
-		return nil, usagef("no -exp given, want -exp NAME, -scenario FILE, -list or -verify")
-	}
-	return s, nil
+	return s, s.check(charts)
 }
 
 func (s *settings) set(factor, levels string) error {
@@ -126,7 +133,7 @@ func (s *settings) check(charts string) error {
 	if s.out == "" {
 		return usagef("-out is empty, want a directory")
 	}
-	if err := errors.Join(s.checkLog(), s.scenario.check()); err != nil {
+	if err := s.checkLog(); err != nil {
 		return err
 	}
 	if charts == "none" {

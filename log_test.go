@@ -123,7 +123,7 @@ func TestLogErrors(t *testing.T) {
 		{"-exp amplification -log " + log, "want one level of each factor: set "},
 		{"-exp all -log " + log, "want one: a log is of one run"},
 		{"-exp false-trips -log " + log, "false-trips has no log"},
-		{"-verify -log " + log, "-verify has its own parameters"},
+		{"-verify -log " + log, "-log has no effect with -verify, want it with -exp"},
 		{"-exp false-trips -log a.csv -save-trace a.csv", "want two files"},
 		{strings.Join(loggable(dir, "-log", filepath.Join(dir, "amplification.csv")), " "), "want a name that no result has"},
 	} {

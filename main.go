@@ -21,12 +21,17 @@ const version = "0.4.0"
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // a reader that has gone must not cost the files
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-ctx.Done()
-		stop() // a second signal ends the program at once
-	}()
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	// What is read is read before: a reader that waits for a pipe ends with the
+	// first signal.
+	work, err := prepare(os.Args[1:], os.Stdout, os.Stderr)
+	if err == nil {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		go func() {
+			<-ctx.Done()
+			stop() // a second signal ends the program at once
+		}()
+		err = work(ctx)
+	}
 	var usage usageError
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
@@ -46,55 +51,90 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// work is what the program does once all that it reads is read.
+type work func(ctx context.Context) error
+
 // run is the whole program: flags in, tables and files out.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	s, err := parseFlags(args, stderr)
+	w, err := prepare(args, stdout, stderr)
 	if err != nil {
 		return err
 	}
+	return w(ctx)
+}
+
+// prepare reads the flags and the files that they name.
+func prepare(args []string, stdout, stderr io.Writer) (work, error) {
+	s, err := parseFlags(args, stderr)
+	if err != nil {
+		return nil, err
+	}
 	printed := &printer{w: stdout}
-	var out io.Writer = printed
+	w, err := s.prepare(printed, stderr)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error { return errors.Join(w(ctx), printed.failure()) }, nil
+}
+
+// prepare is of the mode that is asked for. What is asked to be printed is
+// printed, quiet or not.
+func (s *settings) prepare(printed, stderr io.Writer) (work, error) {
+	out := printed
 	if s.quiet {
 		out = io.Discard
 	}
-	switch {
-	case s.version:
-		fmt.Fprintln(printed, "stormglass", version)
-		return printed.failure()
-	case s.list:
-		all, err := s.named()
-		if err != nil {
+	switch s.mode {
+	case "version":
+		return func(context.Context) error {
+			_, err := fmt.Fprintln(printed, "stormglass", version)
 			return err
-		}
-		list(printed, all)
-		return printed.failure()
-	case s.scenario.given():
-		return errors.Join(s.scenario.run(ctx, s, out, stderr), printed.failure())
-	case s.replay.given():
-		return errors.Join(s.replay.run(ctx, s, out), printed.failure())
-	case s.verify:
-		return errors.Join(verify(ctx, s, out, stderr), printed.failure())
+		}, nil
+	case "list":
+		all, err := s.named()
+		return func(context.Context) error {
+			list(printed, all)
+			return nil
+		}, err
+	case "verify":
+		return func(ctx context.Context) error { return verify(ctx, s, out, stderr) }, nil
+	case "init":
+		return func(context.Context) error { return writeStarter(s.scenario.init, out) }, nil
+	case "import":
+		return importSettings(s.scenario.imported, printed)
+	case "explain":
+		return explainScenario(s.scenario.explain, printed)
+	case "import-trace":
+		return importTrace(s, out)
+	case "replay":
+		return replay(s, out)
+	case "scenario":
+		return runScenarios(s, out, stderr)
 	}
+	return runExperiments(s, out, stderr)
+}
+
+// runExperiments runs those of -exp, one after the other.
+func runExperiments(s *settings, out, stderr io.Writer) (work, error) {
 	jobs, err := s.jobs()
-	if err != nil {
-		return err
-	}
-	var failed error
-	for i, j := range jobs {
-		if i > 0 {
-			fmt.Fprintln(out)
-		}
-		if err := j.run(ctx, s, out, stderr); err != nil {
-			failed = errors.Join(failed, err)
-			if ctx.Err() != nil {
-				for _, rest := range jobs[i+1:] {
-					failed = errors.Join(failed, fmt.Errorf("%s: not begun", rest.plan.Experiment.Name))
+	return func(ctx context.Context) error {
+		var failed error
+		for i, j := range jobs {
+			if i > 0 {
+				fmt.Fprintln(out)
+			}
+			if err := j.run(ctx, s, out, stderr); err != nil {
+				failed = errors.Join(failed, err)
+				if ctx.Err() != nil {
+					for _, rest := range jobs[i+1:] {
+						failed = errors.Join(failed, fmt.Errorf("%s: not begun", rest.plan.Experiment.Name))
+					}
+					break
 				}
-				break
 			}
 		}
-	}
-	return errors.Join(failed, printed.failure())
+		return failed
+	}, err
 }
 
 // A printer remembers the first error, so that what is printed need not be

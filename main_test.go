@@ -128,7 +128,7 @@ func TestUsageErrors(t *testing.T) {
 		{"-exp false-trips -set glitch_s=1e-10", "factor glitch_s: 1e-10"},
 		{"-exp false-trips -set open_s=1e-10", "factor open_s: 1e-10"},
 		{"-exp slow-calls -save-trace t.csv", "-save-trace: slow-calls makes no trace"},
-		{"-verify -exp false-trips", "-verify has its own parameters"},
+		{"-verify -exp false-trips", "-verify and -exp, want one of them"},
 	} {
 		_, err := stormglass(t, strings.Fields(c.args)...)
 		var usage usageError

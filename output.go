@@ -88,55 +88,27 @@ func (j job) run(ctx context.Context, s *settings, out, stderr io.Writer) error 
 // prepare fails before the work rather than after it if the files cannot be
 // written.
 func (j job) prepare(s *settings) error {
-	if err := os.MkdirAll(s.out, 0o777); err != nil {
-		return fmt.Errorf("-out: %w", err)
-	}
-	if err := j.checkPlaces(s); err != nil {
+	if err := makeOut(s); err != nil {
 		return err
 	}
-	probe, err := os.CreateTemp(s.out, ".stormglass-*")
-	if err != nil {
-		return fmt.Errorf("-out: %w", err)
-	}
-	probe.Close()
-	return os.Remove(probe.Name())
-}
-
-// checkPlaces refuses places that are no ordinary files, or a result's own.
-func (j job) checkPlaces(s *settings) error {
+	var places []place
 	if s.saveTrace != "" && j.plan.Experiment.Trace != nil {
-		if err := j.checkPlace("-save-trace", s.saveTrace, s.out); err != nil {
-			return err
-		}
+		places = append(places, place{"-save-trace", s.saveTrace})
 	}
 	if j.log != nil {
-		return j.checkPlace("-log", j.log.path, s.out)
+		places = append(places, place{"-log", j.log.path})
 	}
-	return nil
-}
-
-func (j job) checkPlace(flag, path, out string) error {
-	switch info, err := os.Stat(path); {
-	case err == nil && !info.Mode().IsRegular():
-		return fmt.Errorf("%s: %s is no ordinary file", flag, path)
-	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("%s: %w", flag, err)
+	for _, p := range places {
+		dir, name := filepath.Split(filepath.Clean(p.path))
+		if samePlace(cmp.Or(dir, "."), s.out) && strings.HasPrefix(name, j.plan.Experiment.Name) {
+			return usagef("%s: %s, want a name that no result has: not %s…", p.flag, p.path, j.plan.Experiment.Name)
+		}
 	}
-	dir, name := filepath.Split(filepath.Clean(path))
-	if samePlace(dir, out) && strings.HasPrefix(name, j.plan.Experiment.Name) {
-		return usagef("%s: %s, want a name that no result has: not %s…", flag, path, j.plan.Experiment.Name)
+	var read []string
+	if s.trace != "" {
+		read = append(read, s.trace)
 	}
-	if info, err := os.Stat(cmp.Or(dir, ".")); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s: %s: no such directory", flag, dir)
-	}
-	return nil
-}
-
-// samePlace reports whether two names are of one directory.
-func samePlace(a, b string) bool {
-	x, err := os.Stat(cmp.Or(a, "."))
-	y, err2 := os.Stat(cmp.Or(b, "."))
-	return err == nil && err2 == nil && os.SameFile(x, y)
+	return checkPlaces(places, read)
 }
 
 func (j job) printSettings(out io.Writer) {

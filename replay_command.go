@@ -20,6 +20,9 @@ type replayFlags struct {
 	options  traffic.Options
 }
 
+// defaultBreakers are asked where neither -breakers nor -scenario names some.
+const defaultBreakers = "resilience4j-count,hystrix-1.5.13,gobreaker,polly"
+
 // add declares the flags.
 func (r *replayFlags) add(fs *flag.FlagSet) {
 	list := func(into *[]string) func(string) error {
@@ -33,35 +36,115 @@ func (r *replayFlags) add(fs *flag.FlagSet) {
 	}
 	fs.Func("replay", "show the calls of a recorded `file` to breakers and say when each would have opened; may be repeated: k6, vegeta, JMeter, hey, Locust, access logs, Prometheus, traces", list(&r.files))
 	fs.Func("import-trace", "turn a recorded `file` into the trace that -save-trace names, for scenarios; may be repeated", list(&r.traces))
-	fs.StringVar(&r.breakers, "breakers", "resilience4j-count,hystrix-1.5.13,gobreaker,polly", "with -replay: `names` of presets")
+	fs.StringVar(&r.breakers, "breakers", "", "with -replay: `names` of presets (default "+defaultBreakers+"; with -scenario none but its own)")
 	fs.StringVar(&r.options.Stamp, "stamp", "", "with -replay, -import-trace: time stamps are the `start` or the end of calls (default: as the format has it)")
 	fs.BoolVar(&r.options.SkipBad, "skip-bad", false, "with -replay, -import-trace: skip rows that make no sense, and count them")
 }
 
-func (r *replayFlags) given() bool { return len(r.files) > 0 || len(r.traces) > 0 }
-
-// run replays or imports.
-func (r *replayFlags) run(ctx context.Context, s *settings, out io.Writer) error {
-	if len(r.traces) > 0 {
-		if s.saveTrace == "" {
-			return usagef("-import-trace without -save-trace, want the file to write")
-		}
-		return saveFile(s.saveTrace, func(w io.Writer) error { return traffic.Import(out, w, r.traces, r.options) })
+// importTrace writes the segments of recorded traffic.
+func importTrace(s *settings, out io.Writer) (work, error) {
+	if s.saveTrace == "" {
+		return nil, usagef("-import-trace without -save-trace, want the file to write")
 	}
-	breakers, err := traffic.Presets(strings.Split(r.breakers, ",")...)
+	if err := checkPlaces([]place{{"-save-trace", s.saveTrace}}, s.replay.traces); err != nil {
+		return nil, err
+	}
+	t, err := traffic.ReadFiles(s.replay.traces, s.replay.options)
 	if err != nil {
-		return usagef("-breakers: %w", err)
+		return nil, usagef("-import-trace: %w", err)
 	}
-	play := traffic.PlayOptions{Seed: s.seed, Replications: s.reps, Workers: s.workers}
-	path := filepath.Join(s.out, "replay.csv")
-	if err := makeOut(s); err != nil {
+	return func(context.Context) error {
+		if err := t.Report.Write(out); err != nil {
+			return err
+		}
+		if err := saveFile(s.saveTrace, t.WriteTrace); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(out, "\nwritten:", s.saveTrace)
 		return err
+	}, nil
+}
+
+// replay shows recorded calls to breakers, prints what each would have done and
+// writes its openings.
+func replay(s *settings, out io.Writer) (work, error) {
+	breakers, err := s.replay.players(s)
+	if err != nil {
+		return nil, err
 	}
-	if err := saveFile(path, func(w io.Writer) error {
-		return traffic.ReplayFiles(ctx, out, w, r.files, r.options, breakers, play)
-	}); err != nil {
+	options := traffic.PlayOptions{Seed: s.seed, Replications: s.reps, Workers: s.workers}
+	if err := options.Validate(); err != nil {
+		return nil, usageError{err}
+	}
+	t, err := traffic.ReadFiles(s.replay.files, s.replay.options)
+	if err != nil {
+		return nil, usagef("-replay: %w", err)
+	}
+	if err := t.CanPlay(); err != nil {
+		return nil, usagef("-replay: %w", err)
+	}
+	return func(ctx context.Context) error {
+		path := filepath.Join(s.out, "replay.csv")
+		if err := makeOut(s); err != nil {
+			return err
+		}
+		if err := checkPlaces([]place{{"-out", path}}, s.replay.files); err != nil {
+			return err
+		}
+		if err := t.Report.Write(out); err != nil {
+			return err
+		}
+		r, err := t.Play(ctx, breakers, options)
+		if ctx.Err() != nil {
+			return errors.New("replay: interrupted, nothing written")
+		}
+		if err != nil {
+			return fmt.Errorf("replay: %w", err)
+		}
+		fmt.Fprintln(out)
+		if err := r.Write(out); err != nil {
+			return err
+		}
+		if err := saveFile(path, r.Table().WriteCSV); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(out, "\nwritten:", path)
 		return err
+	}, nil
+}
+
+// players are the breakers that are asked: presets, and those of scenarios.
+func (r *replayFlags) players(s *settings) ([]traffic.Breaker, error) {
+	names := r.breakers
+	if names == "" && len(s.scenario.files) == 0 {
+		names = defaultBreakers
 	}
-	_, err = fmt.Fprintln(out, "\nwritten:", path)
-	return err
+	var list []traffic.Breaker
+	if names != "" {
+		var err error
+		if list, err = traffic.Presets(strings.Split(names, ",")...); err != nil {
+			return nil, usagef("-breakers: %w", err)
+		}
+	}
+	if len(s.scenario.files) == 0 {
+		return list, nil
+	}
+	cases, err := loadScenarios(s)
+	if err != nil {
+		return nil, err
+	}
+	found := false
+	for _, c := range cases {
+		for _, b := range traffic.Breakers(c.Config) {
+			found = true
+			if len(cases) > 1 {
+				b.Name = c.Title() + ": " + b.Name
+			}
+			list = append(list, b)
+		}
+	}
+	if !found {
+		return nil, usagef("-scenario: no link has a breaker, want one to replay")
+	}
+	return list, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -9,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/stormglass/stormglass/explain"
@@ -36,82 +36,72 @@ func (s *scenarioFlags) add(fs *flag.FlagSet) {
 		s.files = append(s.files, v)
 		return nil
 	})
-	fs.StringVar(&s.junit, "junit", "", "with -scenario: write the claims as JUnit XML to a `file`")
+	name := func(flag, usage string, into *string) {
+		fs.Func(flag, usage, func(v string) error {
+			if v == "" {
+				return errors.New("want a file")
+			}
+			*into = v
+			return nil
+		})
+	}
+	name("junit", "with -scenario: write the claims as JUnit XML to a `file`", &s.junit)
 	fs.BoolVar(&s.timeline, "timeline", false, "with -scenario: write what happens second by second in replication 0, as CSV and a figure")
-	fs.StringVar(&s.events, "events", "", "with -scenario: write the tries of replication 0 as a Chrome trace to a `file`, for ui.perfetto.dev")
-	fs.StringVar(&s.init, "init", "", "write a commented scenario to begin with to a new `file`")
-	fs.StringVar(&s.explain, "explain", "", "say what follows from the settings of a scenario `file`, without running it")
-	fs.StringVar(&s.imported, "import", "", "print the scenario that a settings `file` means: Resilience4j, Envoy, Istio, gRPC, Linkerd, Polly")
-}
-
-// given reports whether there is something to do.
-func (s *scenarioFlags) given() bool {
-	return len(s.files) > 0 || s.init != "" || s.explain != "" || s.imported != ""
-}
-
-// check refuses flags that need others.
-func (s *scenarioFlags) check() error {
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{{"-junit", s.junit != ""}, {"-timeline", s.timeline}, {"-events", s.events != ""}} {
-		if f.given && len(s.files) == 0 {
-			return usagef("%s without -scenario, want the scenario that is meant", f.name)
-		}
-	}
-	return nil
-}
-
-// run does what the flags ask for.
-func (s *scenarioFlags) run(ctx context.Context, all *settings, out, stderr io.Writer) error {
-	switch {
-	case s.init != "":
-		return writeStarter(s.init, out)
-	case s.imported != "":
-		return importSettings(s.imported, out)
-	case s.explain != "":
-		return explainScenario(s.explain, out)
-	}
-	return runScenarios(ctx, all, out, stderr)
+	name("events", "with -scenario: write the tries of replication 0 as a Chrome trace to a `file`, for ui.perfetto.dev", &s.events)
+	name("init", "write a commented scenario to begin with to a new `file`", &s.init)
+	name("explain", "say what follows from the settings of a scenario `file` or of all in a folder, without running", &s.explain)
+	name("import", "print the scenario that a settings `file` means: Resilience4j, Envoy, Istio, gRPC, Linkerd, Polly", &s.imported)
 }
 
 // errClaims says that a claim does not hold: exit code 1.
-var errClaims = errors.New("claims fail")
+var errClaims = errors.New("not all claims hold")
 
 // runScenarios runs the scenario files, prints what became of their claims and
 // fails if one does not hold.
-func runScenarios(ctx context.Context, s *settings, out, stderr io.Writer) error {
+func runScenarios(s *settings, out, stderr io.Writer) (work, error) {
 	cases, err := loadScenarios(s)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	bar := newProgress(stderr, "scenario", s.quiet)
-	reports, err := scenario.Run(ctx, cases, s.workers, bar.update)
-	bar.finish()
-	if err != nil {
+	files := timelineFiles(s, cases)
+	return func(ctx context.Context) error {
+		if s.scenario.timeline {
+			if err := makeOut(s); err != nil {
+				return err
+			}
+		}
+		if err := checkPlaces(files.places(s), read(cases)); err != nil {
+			return err
+		}
+		bar := newProgress(stderr, "scenario", s.quiet)
+		reports, err := scenario.Run(ctx, cases, s.workers, bar.update)
+		bar.finish()
 		if ctx.Err() != nil {
 			err = errors.New("interrupted")
 		}
-		return fmt.Errorf("scenario: %w", err)
-	}
-	if err := scenario.WriteText(out, reports); err != nil {
-		return err
-	}
-	if s.scenario.junit != "" {
-		if err := saveFile(s.scenario.junit, func(w io.Writer) error { return scenario.WriteJUnit(w, reports) }); err != nil {
+		if err != nil {
+			err = fmt.Errorf("scenario: %w; %d of %d cases were judged before", err, len(reports), len(cases))
+		}
+		if len(reports) == 0 && err != nil {
 			return err
 		}
-	}
-	if err := writeTimelines(ctx, s, cases, out); err != nil {
-		return err
-	}
+		failed := errors.Join(err, scenario.WriteText(out, reports), tally(out, reports))
+		if s.scenario.junit != "" {
+			failed = errors.Join(failed, saveFile(s.scenario.junit, func(w io.Writer) error { return scenario.WriteJUnit(w, reports) }))
+		}
+		return errors.Join(failed, files.write(ctx, s, out))
+	}, nil
+}
+
+// tally prints how many claims hold, and fails if one does not.
+func tally(out io.Writer, reports []scenario.Report) error {
 	holds, fails, undecided := scenario.Tally(reports, scenario.Holds), scenario.Tally(reports, scenario.Fails), scenario.Tally(reports, scenario.Undecided)
 	fmt.Fprintf(out, "\n%s, %s, %s\n", count(holds, "claim holds", "claims hold"), count(fails, "fails", "fail"), count(undecided, "is undecided", "are undecided"))
 	if undecided > 0 {
 		fmt.Fprintln(out, "Undecided: the interval holds both values that satisfy the claim and values that do not; more replications would tell (-reps).")
 	}
 	if fails > 0 {
-		return fmt.Errorf("%d %w", fails, errClaims)
+		return fmt.Errorf("%w: %s", errClaims, count(fails, "fails", "fail"))
 	}
 	return nil
 }
@@ -135,6 +125,9 @@ func loadScenarios(s *settings) ([]*scenario.Case, error) {
 	if failed != nil {
 		return nil, usageError{failed}
 	}
+	if s.reps > scenario.MaxReplications {
+		return nil, usagef("-reps %d, want at most %d for scenarios", s.reps, scenario.MaxReplications)
+	}
 	for _, c := range cases {
 		if s.reps > 0 {
 			c.Replications = s.reps
@@ -146,13 +139,23 @@ func loadScenarios(s *settings) ([]*scenario.Case, error) {
 	return cases, nil
 }
 
+// read lists the files that cases are made of.
+func read(cases []*scenario.Case) []string {
+	var list []string
+	for _, c := range cases {
+		list = append(list, c.Files...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // writeStarter writes the commented starter to a new file.
 func writeStarter(path string, out io.Writer) error {
-	if _, err := os.Stat(path); err == nil {
+	if _, err := os.Lstat(path); err == nil {
 		return usagef("-init: %s is there already, want a new file", path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return fmt.Errorf("-init: %w", err)
+		return usagef("-init: %w", err)
 	}
 	if err := saveFile(path, func(w io.Writer) error {
 		_, err := w.Write(scenario.Starter)
@@ -164,50 +167,54 @@ func writeStarter(path string, out io.Writer) error {
 	return err
 }
 
-// explainScenario says what follows from the settings of each case of a file.
-func explainScenario(path string, out io.Writer) error {
+// explainScenario says what follows from the settings of each case.
+func explainScenario(path string, out io.Writer) (work, error) {
 	cases, err := scenario.Load(path)
 	if err != nil {
-		return usageError{err}
+		return nil, usageError{err}
 	}
-	for i, c := range cases {
-		if i > 0 {
-			fmt.Fprintln(out)
+	return func(ctx context.Context) error {
+		var all []*explain.Explanation
+		for i, c := range cases {
+			if ctx.Err() != nil {
+				return fmt.Errorf("explain: interrupted before %s", c.Title())
+			}
+			if i > 0 {
+				fmt.Fprintln(out)
+			}
+			title := c.Title()
+			fmt.Fprintf(out, "%s\n%s\n\n", title, strings.Repeat("=", len([]rune(title))))
+			e := explain.Explain(c.Config)
+			if err := e.WriteText(out); err != nil {
+				return err
+			}
+			all = append(all, e)
 		}
-		title := c.Title()
-		fmt.Fprintf(out, "%s\n%s\n\n", title, strings.Repeat("=", len([]rune(title))))
-		if err := explain.Explain(c.Config).WriteText(out); err != nil {
-			return err
-		}
-	}
-	return nil
+		fmt.Fprintln(out)
+		return explain.WriteLegend(out, all...)
+	}, nil
 }
 
 // maxSettings bounds a settings file, in bytes.
 const maxSettings = 4 << 20
 
 // importSettings prints the scenario that a file of settings means.
-func importSettings(path string, out io.Writer) error {
+func importSettings(path string, out io.Writer) (work, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return usagef("-import: %w", err)
+		return nil, usagef("-import: %w", err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxSettings+1))
 	if err != nil {
-		return fmt.Errorf("-import: %w", err)
+		return nil, usagef("-import: %w", err)
 	}
 	if len(text) > maxSettings {
-		return usagef("-import: %s is larger than %d bytes", path, maxSettings)
+		return nil, usagef("-import: %s is larger than %d bytes", path, maxSettings)
 	}
 	im, err := importer.Read(path, text)
 	if err != nil {
-		return usageError{err}
+		return nil, usageError{err}
 	}
-	var b bytes.Buffer
-	if err := im.Write(&b); err != nil {
-		return err
-	}
-	_, err = out.Write(b.Bytes())
-	return err
+	return func(context.Context) error { return im.Write(out) }, nil
 }

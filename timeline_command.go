@@ -1,65 +1,101 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/stormglass/stormglass/plots"
 	"github.com/stormglass/stormglass/scenario"
 	"github.com/stormglass/stormglass/table"
 )
 
-// makeOut makes the directory of -out.
-func makeOut(s *settings) error {
-	if err := os.MkdirAll(s.out, 0o777); err != nil {
-		return fmt.Errorf("-out: %w", err)
-	}
-	return nil
+// caseFiles are the names of what is written of each case.
+type caseFiles struct {
+	cases  []*scenario.Case
+	slugs  []string // begin the names of timelines; none if they are not asked for
+	events []string // of event traces, likewise
 }
 
-// writeTimelines writes the timelines and the event traces that are asked for,
-// of each case under a name of its own.
-func writeTimelines(ctx context.Context, s *settings, cases []*scenario.Case, out io.Writer) error {
-	if !s.scenario.timeline && s.scenario.events == "" {
-		return nil
+func timelineFiles(s *settings, cases []*scenario.Case) caseFiles {
+	f := caseFiles{cases: cases}
+	list := slugs(cases)
+	if s.scenario.timeline {
+		f.slugs = list
 	}
-	if err := makeOut(s); err != nil {
-		return err
+	if path := s.scenario.events; path != "" {
+		for _, slug := range list {
+			f.events = append(f.events, eventsPath(path, slug, len(cases)))
+		}
 	}
+	return f
+}
+
+// eventsPath is where the events of one of some cases are written: run.json
+// becomes run_SLUG.json if there are several, and SLUG.json if that begins so.
+func eventsPath(path, slug string, cases int) string {
+	if cases == 1 {
+		return path
+	}
+	dir, name := filepath.Split(path)
+	end := filepath.Ext(name)
+	if stem := strings.TrimSuffix(name, end); !strings.HasPrefix(slug, stem) {
+		slug = stem + "_" + slug
+	}
+	return dir + slug + end
+}
+
+// places are the files to be written; of figures the first.
+func (f *caseFiles) places(s *settings) []place {
+	var list []place
+	if s.scenario.junit != "" {
+		list = append(list, place{"-junit", s.scenario.junit})
+	}
+	for _, path := range f.events {
+		list = append(list, place{"-events", path})
+	}
+	for _, slug := range f.slugs {
+		for _, end := range append([]string{"csv"}, s.charts...) {
+			list = append(list, place{"-timeline", timelinePath(s, slug, "", end)})
+		}
+	}
+	return list
+}
+
+// write writes the timelines and the event traces of all cases.
+func (f *caseFiles) write(ctx context.Context, s *settings, out io.Writer) error {
 	var files []string
 	var failed error
-	for i, slug := range slugs(cases) {
-		if ctx.Err() != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: interrupted: no timeline", cases[i].Title()))
+	for i, c := range f.cases {
+		if f.slugs == nil && f.events == nil {
 			break
 		}
-		if s.scenario.timeline {
-			written, err := writeTimeline(ctx, s, cases[i], slug)
+		if ctx.Err() != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: interrupted: no timeline", c.Title()))
+			break
+		}
+		if f.slugs != nil {
+			written, err := writeTimeline(ctx, s, c, f.slugs[i])
 			files, failed = append(files, written...), errors.Join(failed, err)
 		}
-		if s.scenario.events != "" {
-			path := s.scenario.events
-			if len(cases) > 1 {
-				end := filepath.Ext(path)
-				path = strings.TrimSuffix(path, end) + "_" + slug + end
-			}
+		if f.events != nil {
 			n, cut := 0, false
-			err := saveFile(path, func(w io.Writer) (err error) {
-				n, cut, err = cases[i].WriteEvents(ctx, w, scenario.DefaultEvents)
+			err := saveFile(f.events[i], func(w io.Writer) (err error) {
+				n, cut, err = c.WriteEvents(ctx, w, scenario.DefaultEvents)
 				return err
 			})
 			if err != nil {
 				failed = errors.Join(failed, err)
 				continue
 			}
-			files = append(files, path)
+			files = append(files, f.events[i])
 			if cut {
-				fmt.Fprintf(out, "\n%s ends after %d events: a shorter horizon has all of them.\n", path, n)
+				fmt.Fprintf(out, "\n%s ends after %d events: a shorter horizon has all of them.\n", f.events[i], n)
 			}
 		}
 	}
@@ -69,13 +105,18 @@ func writeTimelines(ctx context.Context, s *settings, cases []*scenario.Case, ou
 	return failed
 }
 
+// timelinePath is where a timeline or its figure is written.
+func timelinePath(s *settings, slug, suffix, end string) string {
+	return filepath.Join(s.out, slug+"_timeline"+suffix+"."+end)
+}
+
 // writeTimeline writes the table and the figure of a case.
 func writeTimeline(ctx context.Context, s *settings, c *scenario.Case, slug string) (files []string, err error) {
 	t, err := c.Timeline(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: timeline: %w", c.Title(), err)
 	}
-	path := filepath.Join(s.out, slug+"_timeline.csv")
+	path := timelinePath(s, slug, "", "csv")
 	if err := saveFile(path, t.WriteCSV); err != nil {
 		return nil, err
 	}
@@ -88,12 +129,12 @@ func writeTimeline(ctx context.Context, s *settings, c *scenario.Case, slug stri
 		return files, fmt.Errorf("%s: timeline: %w", c.Title(), err)
 	}
 	for i, d := range drawings {
-		name := slug + "_timeline"
+		suffix := ""
 		if i > 0 {
-			name += d.Suffix
+			suffix = d.Suffix
 		}
 		for _, format := range s.charts {
-			path := filepath.Join(s.out, name+"."+format)
+			path := timelinePath(s, slug, suffix, format)
 			if err := saveFile(path, func(w io.Writer) error { return d.Figure.Write(w, format) }); err != nil {
 				return files, err
 			}
@@ -104,9 +145,9 @@ func writeTimeline(ctx context.Context, s *settings, c *scenario.Case, slug stri
 }
 
 // slugs are names for the files of cases: the scenario's file, and the variant
-// if there is one. No two are equal.
+// if there is one. No two are equal, whatever the case of their letters.
 func slugs(cases []*scenario.Case) []string {
-	seen := make(map[string]int)
+	used := make(map[string]bool)
 	list := make([]string, len(cases))
 	for i, c := range cases {
 		name := strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File))
@@ -114,18 +155,17 @@ func slugs(cases []*scenario.Case) []string {
 			name += "_" + c.Variant
 		}
 		name = strings.Trim(strings.Map(func(r rune) rune {
-			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.' {
 				return r
 			}
 			return '-'
 		}, name), "-.")
-		if len(name) > 80 {
-			name = name[:80]
-		}
-		if seen[name]++; seen[name] > 1 {
-			name = fmt.Sprintf("%s-%d", name, seen[name])
-		}
+		name = cmp.Or(strings.ToValidUTF8(name[:min(len(name), 80)], ""), "scenario")
 		list[i] = name
+		for n := 2; used[strings.ToLower(list[i])]; n++ {
+			list[i] = fmt.Sprintf("%s-%d", name, n)
+		}
+		used[strings.ToLower(list[i])] = true
 	}
 	return list
 }

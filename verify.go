@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,11 +17,8 @@ import (
 // verify measures what the articles measured, prints both, writes verify.csv,
 // and fails if one value of ours is out of the accepted range.
 func verify(ctx context.Context, s *settings, out, stderr io.Writer) error {
-	if s.exp != "" || s.trace != "" || len(s.factors) > 0 || s.reps > 0 || s.log != "" {
-		return usagef("-verify has its own parameters, want no -exp, -set, -hours, -rate, -arrivals, -reps, -trace or -log")
-	}
-	if err := os.MkdirAll(s.out, 0o777); err != nil {
-		return fmt.Errorf("-out: %w", err)
+	if err := makeOut(s); err != nil {
+		return err
 	}
 	bar := newProgress(stderr, "verify", s.quiet)
 	checks, unbuilt, err := experiments.Verify(ctx, s.seed, s.workers, bar.update)

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -90,7 +91,7 @@ func (d *reader) callRows(s *sheet, c callColumns) (func() error, error) {
 				return s.bad(status, rule)
 			}
 		} else if text >= 0 {
-			call.Failed = !isNone(s.cell(text))
+			call.Failed, call.Code = !isNone(s.cell(text)), codeOfText(s.cell(text))
 		}
 		for _, flag := range []struct {
 			column int
@@ -104,9 +105,6 @@ func (d *reader) callRows(s *sheet, c callColumns) (func() error, error) {
 				return s.bad(flag.column, "want true or false")
 			}
 			call.Failed = v != flag.good
-		}
-		if !call.Failed {
-			call.Code = 0
 		}
 		return d.call(s.line, t, call)
 	}, nil
@@ -125,16 +123,10 @@ func (d *reader) status(c *Call, status, text string) (rule string) {
 	n, err := strconv.Atoi(status)
 	switch {
 	case status == "" || status == "-" || status == "0":
-		c.Failed, c.Code = true, policies.ErrOther
-		if strings.Contains(strings.ToLower(text), "time") {
-			c.Code = policies.ErrTimeout
-		}
+		c.Failed, c.Code = true, codeOfText(text)
 		return ""
-	case err != nil && strings.HasPrefix(status, "Non HTTP"):
-		c.Failed, c.Code = true, policies.ErrOther
-		if strings.Contains(status, "Timeout") {
-			c.Code = policies.ErrTimeout
-		}
+	case err != nil && strings.HasPrefix(status, "Non HTTP"): // JMeter: an exception
+		c.Failed, c.Code = true, codeOfText(status+" "+text)
 		return ""
 	case err != nil || n < 100 || n > 599:
 		return "want a status from 100 to 599, or 0 for no answer"
@@ -145,6 +137,28 @@ func (d *reader) status(c *Call, status, text string) (rule string) {
 		d.left++
 	}
 	return ""
+}
+
+// codeOfText tells by its words what the error of a call without an answer
+// was. An address before it, which clients in Go put in quotes, is none of
+// them.
+func codeOfText(text string) policies.ErrorCode {
+	text = strings.ToLower(text[strings.LastIndex(text, `": `)+1:])
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+	}
+	timeout := has("timeout", "timed out", "time-out", "deadline exceeded")
+	switch {
+	case timeout && has("dial", "connecttimeout", "connect timed out", "connection timed out", "connect timeout"):
+		return policies.ErrConnectTimeout
+	case timeout:
+		return policies.ErrTimeout
+	case has("reset", "broken pipe", "failed to respond") || strings.HasSuffix(text, "eof"):
+		return policies.ErrReset
+	case has("refused", "connectexception", "hostconnectexception"):
+		return policies.ErrConnect
+	}
+	return policies.ErrOther
 }
 
 // k6Rows reads one metric in each row: calls are those of the duration.
@@ -212,9 +226,6 @@ func (d *reader) k6(line int, at, latency time.Duration, tags k6Tags) (err error
 		}
 	} else {
 		c.Failed = tags.Expected == "false"
-	}
-	if !c.Failed {
-		c.Code = 0
 	}
 	return d.call(line, at, c), ""
 }

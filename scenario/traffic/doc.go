@@ -11,9 +11,15 @@
 //	...
 //	err = t.WriteTrace(out)                   // segments, for "trace:" of a scenario
 //	breakers, err := traffic.Presets("polly", "hystrix-1.5.13")
+//	breakers = append(breakers, traffic.Breakers(config)...)
 //	replay, err := t.Play(ctx, breakers, traffic.PlayOptions{})
 //	...
 //	err = replay.Write(os.Stdout)             // "would have opened at ..."
+//
+// To read has no effect but the reading: an error is the fault of an option or
+// of a file, which it names with the line, the field, the value and the rule.
+// No character of the input reaches a message or a report that could command a
+// terminal.
 //
 // What was not recorded is no data: neither a gap nor NaN is taken for health,
 // but where the report says so.

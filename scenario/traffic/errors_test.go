@@ -81,6 +81,19 @@ func TestBadRowsCanBeSkipped(t *testing.T) {
 	}
 }
 
+// However many rows are skipped, the reasons to be told are few.
+func TestReasonsAreFew(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("Timestamp,Name,Total Request Count,Total Failure Count\n")
+	for i := range 1000 {
+		fmt.Fprintf(&b, "%d,Aggregated,%d,0\n%d,Aggregated,9999,0\n", 1760000000+i, i, 1760000000-i)
+	}
+	got := read(t, "x", b.String(), Options{SkipBad: true})
+	if n := len(got.Report.Files[0].Skipped); n > 2 {
+		t.Errorf("%d reasons, want 2 at most", n)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	if _, err := Read("x", strings.NewReader(outage()), Options{MaxCalls: 100}); err == nil || !strings.HasPrefix(err.Error(), "x:102: more than 100 calls") {
 		t.Errorf("error %v, want the limit", err)

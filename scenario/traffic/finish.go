@@ -12,6 +12,17 @@ import (
 
 // finish makes traffic of what was read.
 func (d *reader) finish() (*Traffic, error) {
+	t, err := d.traffic()
+	if err != nil {
+		return nil, shown(err)
+	}
+	if _, err := model.NewTrace(t.Segments); err != nil {
+		return nil, shown(fmt.Errorf("%s: %w", d.path, err))
+	}
+	return t, nil
+}
+
+func (d *reader) traffic() (*Traffic, error) {
 	t := &Traffic{Node: cmp.Or(d.o.Node, "service")}
 	var err error
 	switch d.kind {
@@ -60,7 +71,7 @@ func (d *reader) fromCalls(t *Traffic) error {
 		d.report.note("calls are counted in intervals of %v by their starts", width)
 	}
 	if n := (last - first) / width; n > model.MaxTraceRows {
-		return fmt.Errorf("traffic: %d intervals of %v, want at most %d: choose a greater width", n, width, model.MaxTraceRows)
+		return fmt.Errorf("%s: %d intervals of %v, want at most %d: choose a greater width", d.path, n, width, model.MaxTraceRows)
 	}
 	epoch := d.epoch(t, first, width)
 	latencies := false
@@ -206,9 +217,6 @@ func (d *reader) fromSegments(t *Traffic) error {
 	}
 	if unrated > 0 {
 		d.report.note("%d of %d intervals state no rate of calls", unrated, len(d.segments))
-	}
-	if _, err := model.NewTrace(d.segments); err != nil {
-		return fmt.Errorf("%s: %w", d.path, err)
 	}
 	t.Segments = d.segments
 	d.report.First, d.report.Last = t.At(d.segments[0].Start), t.At(t.End())

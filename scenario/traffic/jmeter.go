@@ -89,8 +89,5 @@ func (d *reader) sample(line int, attributes []xml.Attr) error {
 	} else if rule != "" {
 		return d.bad(line, "attribute rc", at["rc"], rule)
 	}
-	if !c.Failed {
-		c.Code = 0
-	}
 	return d.call(line, t, c)
 }

@@ -145,8 +145,5 @@ func (d *reader) vegetaLine(line int, text []byte) error {
 	if rule := d.status(&c, strconv.Itoa(*p.Code), p.Error); rule != "" {
 		return d.bad(line, "key code", strconv.Itoa(*p.Code), rule)
 	}
-	if !c.Failed {
-		c.Code = 0
-	}
 	return d.call(line, at, c)
 }

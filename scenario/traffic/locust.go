@@ -52,7 +52,7 @@ func (d *reader) locustRows(s *sheet) (func() error, error) {
 			d.out.skip(s.line, "equal to the row before")
 			return nil
 		case now.at <= before.at:
-			return s.bad(at, "not after that of line "+strconv.Itoa(before.line)+", want rows in the order of time")
+			return &badRow{"column timestamp", "not after the row before", d.errorf(s.line, "column timestamp: %q, not after that of line %d, want rows in the order of time", clip(s.cell(at)), before.line)}
 		case calls < 0 || failed < 0:
 			d.out.skip(s.line, "totals fall: counting began anew")
 		case failed > calls:

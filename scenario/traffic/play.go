@@ -8,33 +8,8 @@ import (
 	"time"
 
 	"github.com/stormglass/stormglass/model"
-	"github.com/stormglass/stormglass/policies"
-	"github.com/stormglass/stormglass/policies/presets"
 	"github.com/stormglass/stormglass/sim"
 )
-
-// A Breaker is one to be asked what it would have done.
-type Breaker struct {
-	Name  string
-	Maker policies.BreakerMaker
-}
-
-// Presets returns breakers of libraries by name, with their defaults; without
-// names all of them. The error of an unknown name lists the known ones.
-func Presets(names ...string) ([]Breaker, error) {
-	if len(names) == 0 {
-		names = presets.BreakerNames()
-	}
-	var list []Breaker
-	for _, name := range names {
-		p, err := presets.FindBreaker(name)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Breaker{p.Name, p.Defaults()})
-	}
-	return list, nil
-}
 
 // PlayOptions say how to replay. The zero value is usable.
 type PlayOptions struct {
@@ -79,18 +54,53 @@ type Play struct {
 	Calls, Failed int // as recorded or drawn
 	Refused       int // by the breaker
 	Good          int // of them would have succeeded
-	OpenTime      time.Duration
-	Openings      []Opening
+
+	// Openings are the changes to open, from closed and from half-open, as
+	// everywhere; Reopenings those of them from half-open, and Outside those of
+	// them at an instant outside of all stretches of failures.
+	Openings, Reopenings, Outside int
+
+	// OpenTime is how long it was open up to the end of the recording.
+	OpenTime time.Duration
+
+	Trips []Trip
 }
 
-// An Opening lasts from a change from closed to open until it is closed again.
-type Opening struct {
+// A Trip lasts from a change from closed to open until the breaker is closed
+// again.
+type Trip struct {
 	At       time.Duration
-	Closed   model.Optional[time.Duration]
-	Stretch  int // of failures in which it opened; -1 if in none
-	Reopened int // from half-open
+	Closed   model.Optional[time.Duration] // unknown if not by the end of the recording
+	Stretch  int                           // of failures in which it opened; -1 if in none
+	Reopened int                           // from half-open
 	Refused  int
 	Good     int // of the refused would have succeeded
+}
+
+// CanPlay reports why a replay of the traffic is not possible, if it is not:
+// no failures were recorded, no rates, or too many calls to draw.
+func (t *Traffic) CanPlay() error {
+	path := t.Node
+	if n := len(t.Report.Files); n > 0 {
+		path = t.Report.Files[n-1].Path
+	}
+	if t.blind {
+		return shown(fmt.Errorf("%s: no failures were recorded, only rates: want the errors as well", path))
+	}
+	if len(t.Calls) > 0 {
+		return nil
+	}
+	expected := 0.0
+	for _, s := range t.Segments {
+		if !s.RateRPS.Known {
+			return shown(fmt.Errorf("%s: the interval from %s states no rate of calls, want one in a column rate_rps", path, t.At(s.Start)))
+		}
+		expected += s.RateRPS.Value * (s.End - s.Start).Seconds()
+	}
+	if expected > defaultMaxCalls {
+		return shown(fmt.Errorf("%s: %.3g calls to draw, want at most %d: a part of the record", path, expected, defaultMaxCalls))
+	}
+	return nil
 }
 
 // Play shows the calls to breakers. Each is asked when a call starts, and told
@@ -102,6 +112,9 @@ type Opening struct {
 //
 // If only rates were recorded, calls are drawn, Poisson at the rate of each
 // segment and failing by its ratio, the same for all breakers.
+//
+// The replay ends at End of the traffic. A drawn call that ends later is one in
+// flight.
 func (t *Traffic) Play(ctx context.Context, breakers []Breaker, o PlayOptions) (*Replay, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -111,11 +124,11 @@ func (t *Traffic) Play(ctx context.Context, breakers []Breaker, o PlayOptions) (
 	}
 	for _, b := range breakers {
 		if err := b.Maker.Validate(); err != nil {
-			return nil, fmt.Errorf("%s: %w", b.Name, err)
+			return nil, fmt.Errorf("breaker %s: %w", b.Name, err)
 		}
 	}
-	if t.blind {
-		return nil, errors.New("traffic: no failures were recorded, only rates: want the errors as well")
+	if err := t.CanPlay(); err != nil {
+		return nil, err
 	}
 	if o.Share == 0 {
 		o.Share = 0.1
@@ -160,135 +173,9 @@ func (t *Traffic) Play(ctx context.Context, breakers []Breaker, o PlayOptions) (
 		group.Wait()
 		for i, err := range failures {
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", breakers[i].Name, err)
+				return nil, fmt.Errorf("breaker %s: %w", breakers[i].Name, err)
 			}
 		}
 	}
 	return r, nil
-}
-
-// A player shows calls to one breaker.
-type player struct {
-	ctx       context.Context
-	calls     []Call
-	order     []int32 // by start
-	stretches []Stretch
-	base      time.Time // of time 0
-	end       time.Duration
-
-	now     time.Duration
-	breaker policies.CircuitBreaker
-	permits map[int32]policies.Permit // of calls in flight
-	play    Play
-	open    bool // since the last of the openings
-}
-
-// Now implements policies.Clock.
-func (p *player) Now() time.Time { return p.base.Add(p.now) }
-
-// Since is the faster way to read the clock.
-func (p *player) Since(t time.Time) time.Duration { return p.Now().Sub(t) }
-
-func (p *player) run(b Breaker, random *sim.Rand) error {
-	var err error
-	p.breaker, err = b.Maker.NewCircuitBreaker(policies.Host{Clock: p, Uniform: policies.NewUniform(random), OnChange: p.change})
-	if err != nil {
-		return err
-	}
-	p.permits = make(map[int32]policies.Permit)
-	next := 0 // of the order
-	for i := 0; next < len(p.order) || i < len(p.calls); {
-		if (next+i)%(1<<16) == 0 && p.ctx.Err() != nil {
-			return p.ctx.Err()
-		}
-		switch {
-		case i < len(p.calls) && p.calls[i].Latency == 0:
-			i++ // it ends as it starts
-		case next < len(p.order) && (i == len(p.calls) || p.calls[p.order[next]].Start() < p.calls[i].End):
-			p.start(p.order[next])
-			next++
-		default:
-			p.finish(int32(i))
-			i++
-		}
-	}
-	p.until(p.end)
-	p.play.OpenTime = p.breaker.Stats().OpenTime
-	return nil
-}
-
-// until lets time pass, with what is due by itself.
-func (p *player) until(t time.Duration) {
-	for {
-		due, ok := p.breaker.NextDeadline()
-		at := due.Sub(p.base)
-		if !ok || at > t || at < p.now {
-			break
-		}
-		p.now = at
-		p.breaker.Advance()
-		if again, ok := p.breaker.NextDeadline(); ok && !again.After(due) {
-			break
-		}
-	}
-	p.now = max(p.now, t)
-}
-
-func (p *player) start(i int32) {
-	c := p.calls[i]
-	p.until(c.Start())
-	if c.Failed {
-		p.play.Failed++
-	}
-	permit, ok := p.breaker.Allow()
-	switch {
-	case !ok:
-		p.refuse(c)
-	case c.Latency == 0:
-		p.breaker.Record(permit, outcome(c))
-	default:
-		p.permits[i] = permit
-	}
-}
-
-func (p *player) finish(i int32) {
-	if permit, ok := p.permits[i]; ok {
-		p.until(p.calls[i].End)
-		delete(p.permits, i)
-		p.breaker.Record(permit, outcome(p.calls[i]))
-	}
-}
-
-func outcome(c Call) policies.Outcome {
-	o := policies.Outcome{Latency: c.Latency}
-	if c.Failed {
-		o.Err = c.Code
-	}
-	return o
-}
-
-func (p *player) refuse(c Call) {
-	p.play.Refused++
-	good := 1 - asInt(c.Failed)
-	p.play.Good += good
-	if p.open {
-		last := &p.play.Openings[len(p.play.Openings)-1]
-		last.Refused++
-		last.Good += good
-	}
-}
-
-// change notes what the breaker does.
-func (p *player) change(c policies.Change) {
-	at := c.At.Sub(p.base)
-	switch {
-	case c.To == policies.Open && !p.open:
-		p.open = true
-		p.play.Openings = append(p.play.Openings, Opening{At: at, Stretch: stretchAt(p.stretches, at)})
-	case c.To == policies.Open:
-		p.play.Openings[len(p.play.Openings)-1].Reopened++
-	case c.To == policies.Closed && p.open:
-		p.open = false
-		p.play.Openings[len(p.play.Openings)-1].Closed = model.Known(at)
-	}
 }

@@ -13,7 +13,7 @@ import (
 
 // strict opens at the fifth failure of five calls in a row and closes after
 // one good probe, 10 s later.
-var strict = Breaker{"strict", policies.BreakerConfig{
+var strict = Breaker{Name: "strict", Maker: policies.BreakerConfig{
 	Rule:    policies.RuleConfig{Window: policies.WindowConfig{Kind: policies.CountWindow, Calls: 5}, MinCalls: 5, FailureRate: 1},
 	OpenFor: 10 * time.Second, Probes: 1,
 }}
@@ -48,18 +48,18 @@ func TestReplayOfRecordedCalls(t *testing.T) {
 		t.Fatalf("stretches %v, want one from 1m0.1s to 1m29.1s", r.Stretches)
 	}
 	p := r.Plays[0]
-	if len(p.Openings) != 1 {
-		t.Fatalf("openings %+v, want one", p.Openings)
+	if len(p.Trips) != 1 {
+		t.Fatalf("openings %+v, want one", p.Trips)
 	}
 	// The calls that start at 60..64 s fail, the fifth ends at 64.1 s. Those
 	// of 65..74 s are refused; the probe of 75 s fails at 75.1 s, so 76..85 s
 	// are refused, then that of 86 s fails at 86.1 s: 87..96 s, of which those
 	// from 90 s on would have succeeded. The probe of 97 s ends at 97.1 s.
-	o := p.Openings[0]
+	o := p.Trips[0]
 	if o.At != 64100*time.Millisecond || o.Refused != 30 || o.Good != 7 || o.Reopened != 2 || o.Closed.Value != 97100*time.Millisecond || o.Stretch != 0 {
 		t.Errorf("opening %+v, want at 64.1 s, 30 refused, 7 good, reopened twice, closed at 97.1 s", o)
 	}
-	if p.Calls != 180 || p.Failed != 30 || p.Refused != 30 {
+	if p.Openings != 3 || p.Reopenings != 2 || p.Outside != 0 || p.Calls != 180 || p.Failed != 30 || p.Refused != 30 {
 		t.Errorf("play %+v", p)
 	}
 	var b bytes.Buffer
@@ -74,7 +74,7 @@ func TestReplayOfRecordedCalls(t *testing.T) {
 	if err := r.Table().WriteCSV(&b); err != nil {
 		t.Fatal(err)
 	}
-	if want := "strict,0,1,60.1,64.1,4,97.1,2,30,7\n"; !strings.HasSuffix(b.String(), want) {
+	if want := "strict,0,1,60.1,64.1,4,97.1,3,2,30,7\n"; !strings.HasSuffix(b.String(), want) {
 		t.Errorf("got rows:\n%s", b.String())
 	}
 }
@@ -88,7 +88,7 @@ func TestReplayWithoutLatencies(t *testing.T) {
 	}
 	r := play(t, read(t, "x", text, Options{}), PlayOptions{}, strict)
 	// Open at 4 s, a probe at 14 s, open again: 5..13 s and 15..19 s are refused.
-	if p := r.Plays[0]; len(p.Openings) != 1 || p.Openings[0].At != 4*time.Second || p.Refused != 14 || p.Openings[0].Reopened != 1 {
+	if p := r.Plays[0]; len(p.Trips) != 1 || p.Trips[0].At != 4*time.Second || p.Refused != 14 || p.Trips[0].Reopened != 1 {
 		t.Errorf("play %+v, want an opening at 4 s, 14 refused, opened again once", p)
 	}
 }
@@ -127,7 +127,7 @@ func TestReplayOfPresets(t *testing.T) {
 	r := play(t, read(t, "x", outage(), Options{}), PlayOptions{}, all...)
 	opened := 0
 	for _, p := range r.Plays {
-		opened += asInt(len(p.Openings) > 0)
+		opened += asInt(len(p.Trips) > 0)
 		if p.Good > p.Refused || p.Failed != 30 || p.Calls != 180 {
 			t.Errorf("play %+v does not add up", p)
 		}

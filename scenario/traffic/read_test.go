@@ -222,3 +222,25 @@ func TestEqualCalls(t *testing.T) {
 		t.Errorf("%d calls with stamps in seconds, want 2", n)
 	}
 }
+
+// arrivals writes the trace and returns when the model lets calls arrive by
+// it, in seconds.
+func arrivals(t *testing.T, tr *Traffic) (starts []float64) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := tr.WriteTrace(&b); err != nil {
+		t.Fatal(err)
+	}
+	trace, err := model.ReadTrace("trace.csv", &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := model.TraceArrivals(trace.Segments(tr.Node), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, ok := source.Next(); ok; at, ok = source.Next() {
+		starts = append(starts, at.Seconds())
+	}
+	return starts
+}

@@ -185,8 +185,11 @@ func (d *reader) call(line int, at time.Duration, c Call) error {
 		at += c.Latency
 	}
 	c.End = at
+	if !c.Failed && c.Code < 400 {
+		c.Code = 0
+	}
 	if len(d.calls) == d.o.MaxCalls {
-		return d.errorf(line, "more than %d calls, want a part of the record, or a higher limit", d.o.MaxCalls)
+		return d.errorf(line, "more than %d calls, want a part of the record", d.o.MaxCalls)
 	}
 	d.calls = append(d.calls, c)
 	d.out.Used++
@@ -254,12 +257,4 @@ func (b *budget) Read(p []byte) (int, error) {
 		return 0, fmt.Errorf("a row of more than %d MiB, want rows of a record", rowBytes>>20)
 	}
 	return n, err
-}
-
-// clip shortens text for a message.
-func clip(s string) string {
-	if len(s) <= 60 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:57], "") + "..."
 }

@@ -58,13 +58,13 @@ func (r *Report) note(format string, args ...any) {
 func (r *Report) Write(w io.Writer) error {
 	var b strings.Builder
 	for _, f := range r.Files {
-		fmt.Fprintf(&b, "%s: %s, %d rows read, %d used", f.Path, f.Format, f.Rows, f.Used)
+		fmt.Fprintf(&b, "%s: %s, %d rows read, %d used", printable(f.Path), f.Format, f.Rows, f.Used)
 		if f.Times != "" {
 			fmt.Fprintf(&b, "; times: %s", f.Times)
 		}
 		b.WriteByte('\n')
 		for _, s := range f.Skipped {
-			fmt.Fprintf(&b, "  skipped %d: %s (first at line %d)\n", s.Rows, s.Reason, s.Line)
+			fmt.Fprintf(&b, "  skipped %d: %s (first at line %d)\n", s.Rows, printable(s.Reason), s.Line)
 		}
 	}
 	fmt.Fprintf(&b, "from %s to %s: %.10g calls, %.10g failed", r.First, r.Last, r.Calls, r.Failed)
@@ -73,7 +73,7 @@ func (r *Report) Write(w io.Writer) error {
 	}
 	b.WriteByte('\n')
 	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "note: %s\n", n)
+		fmt.Fprintf(&b, "note: %s\n", printable(n))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

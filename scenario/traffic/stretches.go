@@ -2,7 +2,6 @@ package traffic
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -79,19 +78,16 @@ func stretchAt(list []Stretch, at time.Duration) int {
 	return -1
 }
 
-// draw makes calls of segments, each of which must state a rate. The fate of a
+// draw makes calls of segments that CanPlay. The fate of a
 // call is that of the segment in which it starts.
 func draw(segments []model.Segment, seed, replication uint64) ([]Call, error) {
 	expected := 0.0
 	for _, s := range segments {
 		expected += s.RateRPS.Value * (s.End - s.Start).Seconds()
 	}
-	if expected > defaultMaxCalls {
-		return nil, fmt.Errorf("traffic: %.3g calls to draw, want at most %d: a part of the record", expected, defaultMaxCalls)
-	}
 	arrivals, err := model.TraceArrivals(segments, sim.Stream(seed, replication, "arrivals"))
 	if err != nil {
-		return nil, fmt.Errorf("%w: state one", err)
+		return nil, err
 	}
 	fate := sim.NewDraws(seed, replication, "fate")
 	calls := make([]Call, 0, int(expected+4*math.Sqrt(expected))+1)

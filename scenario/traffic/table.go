@@ -151,7 +151,7 @@ func (d *reader) rows(format Format, s *sheet) (func() error, error) {
 	case VegetaCSV:
 		return d.callRows(s, callColumns{time: "timestamp", stamp: "start", latency: "latency", unit: "ns", status: "code", text: "error", name: "attack"})
 	case JMeterCSV:
-		return d.callRows(s, callColumns{time: "timestamp", stamp: "start", latency: "elapsed", unit: "ms", status: "responsecode", success: "success", name: "label"})
+		return d.callRows(s, callColumns{time: "timestamp", stamp: "start", latency: "elapsed", unit: "ms", status: "responsecode", text: "responsemessage", success: "success", name: "label"})
 	case Hey:
 		d.report.note("hey leaves calls without an answer out of its file")
 		return d.callRows(s, callColumns{time: "offset", stamp: "start", latency: "response-time", unit: "s", status: "status-code"})

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,8 +16,11 @@ import (
 type Call struct {
 	End     time.Duration // since the Epoch of the traffic
 	Latency time.Duration // from start to end; 0 if it was not recorded
-	Code    policies.ErrorCode
 	Failed  bool
+
+	// Code says how it failed, as well as that is known. That of a call which
+	// did not fail is its status from 400 on, or 0.
+	Code policies.ErrorCode
 }
 
 // Start is when it began.
@@ -44,19 +48,22 @@ type Traffic struct {
 	blind bool // nothing is known of failures
 }
 
-// End is the end of what was recorded.
+// End is the last instant of what was recorded: the end of the last call, or
+// of the last segment if only rates were recorded.
 func (t *Traffic) End() time.Duration {
-	var end time.Duration
-	if n := len(t.Segments); n > 0 {
-		end = t.Segments[n-1].End
-	}
 	if n := len(t.Calls); n > 0 {
-		end = max(end, t.Calls[n-1].End)
+		return t.Calls[n-1].End
 	}
-	return end
+	if n := len(t.Segments); n > 0 {
+		return t.Segments[n-1].End
+	}
+	return 0
 }
 
-// WriteTrace writes the segments as model.ReadTrace reads them.
+// WriteTrace writes the segments as model.ReadTrace reads them. Where a
+// scenario takes their rates for arrivals, the calls of a segment are as many
+// as were recorded in it, but evenly spaced, the first half a gap after its
+// start, or a Poisson process: see [model.TraceArrivals].
 func (t *Traffic) WriteTrace(w io.Writer) error {
 	trace, err := model.NewTrace(t.Segments)
 	if err != nil {
@@ -102,7 +109,7 @@ type Options struct {
 
 	// FailFrom is the lowest status that is a failure, from 400 to 599; 0 means
 	// 500. No status at all and 499, at which the caller has left, are
-	// failures, too.
+	// failures, too. Where a column says whether a call succeeded, that decides.
 	FailFrom int
 
 	// Series says what a range query is of, if neither its labels nor the name
@@ -118,7 +125,8 @@ type Options struct {
 	// are errors otherwise.
 	SkipBad bool
 
-	// MaxCalls is the most calls to read, 24 bytes each; 0 means 10 million.
+	// MaxCalls is the most calls to read, each of which may take 100 bytes of
+	// memory; 0 means 10 million.
 	MaxCalls int
 }
 
@@ -186,20 +194,22 @@ func Read(path string, r io.Reader, o Options) (*Traffic, error) {
 		return nil, err
 	}
 	if err := d.file(path, r); err != nil {
-		return nil, err
+		return nil, shown(err)
 	}
 	return d.finish()
 }
 
 // ReadFiles reads files that belong together: the parts of a log, or the rate
-// and the error ratio of a service.
+// and the error ratio of a service. Each is opened once and read from its
+// beginning to its end, so it may be a pipe. Every error is one of the options
+// or of a file, and names it.
 func ReadFiles(paths []string, o Options) (*Traffic, error) {
 	d, err := newReader(o)
 	if err != nil {
 		return nil, err
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("traffic: no files, want at least one")
+		return nil, errors.New("traffic: no files, want at least one")
 	}
 	for _, path := range paths {
 		d.o.Series = o.Series
@@ -208,25 +218,13 @@ func ReadFiles(paths []string, o Options) (*Traffic, error) {
 		}
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, err
+			return nil, shown(err)
 		}
 		err = d.file(path, f)
 		f.Close()
 		if err != nil {
-			return nil, err
+			return nil, shown(err)
 		}
 	}
 	return d.finish()
-}
-
-// Import reads files, writes their segments to trace and the report to w.
-func Import(w, trace io.Writer, paths []string, o Options) error {
-	t, err := ReadFiles(paths, o)
-	if err != nil {
-		return err
-	}
-	if err := t.Report.Write(w); err != nil {
-		return err
-	}
-	return t.WriteTrace(trace)
 }

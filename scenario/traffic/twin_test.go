@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -75,23 +76,28 @@ func TestPlayerAgainstASortedList(t *testing.T) {
 				permits[e.call] = permit
 			}
 			if permit, ok := permits[e.call]; ok && (e.kind == 0 || c.Latency == 0) {
-				b.Record(permit, outcome(c))
+				o := policies.Outcome{Latency: c.Latency}
+				if c.Failed {
+					o.Err = c.Code
+				}
+				b.Record(permit, o)
 				delete(permits, e.call)
 			}
 		}
 		s := b.Stats()
-		openings := 0
-		for _, o := range p.Openings {
-			openings += 1 + o.Reopened
+		told, reopened := 0, 0
+		for _, o := range p.Trips {
+			told += 1 + o.Reopened
+			reopened += o.Reopened
 		}
-		if refused == 0 || p.Refused != refused || p.Good != good || uint64(openings) != s.Openings {
-			t.Errorf("seed %d: %d refused, %d good, %d openings; want %d, %d, %d", seed, p.Refused, p.Good, openings, refused, good, s.Openings)
+		if refused == 0 || p.Refused != refused || p.Good != good || uint64(p.Openings) != s.Openings || told != p.Openings || reopened != p.Reopenings {
+			t.Errorf("seed %d: %d refused, %d good, %d openings, %d in trips; want %d, %d, %d", seed, p.Refused, p.Good, p.Openings, told, refused, good, s.Openings)
 		}
 	}
 }
 
 // flaky opens easily and probes soon.
-var flaky = Breaker{"flaky", policies.BreakerConfig{
+var flaky = Breaker{Name: "flaky", Maker: policies.BreakerConfig{
 	Rule:    policies.RuleConfig{Window: policies.WindowConfig{Kind: policies.TimeWindow, Length: 7 * time.Second}, MinCalls: 3, FailureRate: 0.5},
 	OpenFor: 4 * time.Second, Probes: 2,
 }}
@@ -119,37 +125,43 @@ func TestWholeJobs(t *testing.T) {
 		}
 		paths = append(paths, path)
 	}
-	var report, trace, replay, csv bytes.Buffer
-	if err := Import(&report, &trace, paths, Options{Node: "stock"}); err != nil {
+	tr, err := ReadFiles(paths, Options{Node: "stock"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if want := ": 180 calls, 30 failed (16.7 %)"; !strings.Contains(report.String(), want) {
-		t.Errorf("report:\n%s\nwant %s", report.String(), want)
-	}
-	if want := "start_s,end_s,node,rate_rps,error_ratio,latency_mean_s"; !strings.HasPrefix(trace.String(), want) {
-		t.Errorf("trace begins %.80q, want %s", trace.String(), want)
-	}
-	if err := ReplayFiles(context.Background(), &replay, &csv, paths, Options{}, []Breaker{strict, flaky}, PlayOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"strict would have opened at 2026-03-02 10:16:04.1 UTC (+4s", "breaker  openings", "flaky "} {
-		if !strings.Contains(replay.String(), want) {
-			t.Errorf("replay:\n%s\nwant %s", replay.String(), want)
+	r := play(t, tr, PlayOptions{}, strict, flaky)
+	for _, c := range []struct {
+		write func(io.Writer) error
+		want  []string
+	}{
+		{tr.Report.Write, []string{": 180 calls, 30 failed (16.7 %)"}},
+		{tr.WriteTrace, []string{"start_s,end_s,node,rate_rps,error_ratio,latency_mean_s"}},
+		{r.Write, []string{"strict would have opened at 2026-03-02 10:16:04.1 UTC (+4s", "breaker  openings", "flaky "}},
+		{r.Table().WriteCSV, []string{"breaker,replication,failures,failures_began_s,opened_s,delay_s,closed_s,openings_count,reopenings_count,refused_count,refused_good_count\n", "\nstrict,0,1,", "\nflaky,0,1,"}},
+	} {
+		var b bytes.Buffer
+		if err := c.write(&b); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if n := strings.Count(csv.String(), "\n"); n < 3 {
-		t.Errorf("%d rows, want a header and an opening of each", n)
+		for _, want := range c.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("got:\n%s\nwant %s", b.String(), want)
+			}
+		}
 	}
 }
 
 func TestReplayNeedsFailuresAndRates(t *testing.T) {
 	for want, text := range map[string]string{
-		"no failures were recorded": prometheusRate,
-		"no rate_rps":               incidentRows,
+		"no failures were recorded":           prometheusRate,
+		"the interval from 0s states no rate": incidentRows,
 	} {
-		_, err := read(t, "x", text, Options{}).Play(context.Background(), []Breaker{strict}, PlayOptions{})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
+		tr := read(t, "x", text, Options{})
+		_, err := tr.Play(context.Background(), []Breaker{strict}, PlayOptions{})
+		for _, err := range []error{err, tr.CanPlay()} {
+			if err == nil || !strings.HasPrefix(err.Error(), "x: ") || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want x: %s", err, want)
+			}
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package traffic
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -13,37 +12,10 @@ import (
 	"github.com/stormglass/stormglass/table"
 )
 
-// ReplayFiles reads files, shows their calls to breakers, and writes what they
-// would have done to w, after the report of what was read. The openings go to
-// rows as CSV, if that is not nil.
-func ReplayFiles(ctx context.Context, w, rows io.Writer, paths []string, o Options, breakers []Breaker, p PlayOptions) error {
-	t, err := ReadFiles(paths, o)
-	if err != nil {
-		return err
-	}
-	if err := t.Report.Write(w); err != nil {
-		return err
-	}
-	r, err := t.Play(ctx, breakers, p)
-	if err != nil {
-		return err
-	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
-		return err
-	}
-	if err := r.Write(w); err != nil {
-		return err
-	}
-	if rows == nil {
-		return nil
-	}
-	return r.Table().WriteCSV(rows)
-}
-
-// How many stretches, and openings of a breaker, are told in words.
+// How many stretches, and trips of a breaker, are told in words.
 const (
-	most         = 10
-	mostOpenings = 3
+	most      = 10
+	mostTrips = 3
 )
 
 // Write says in words what the breakers would have done, and in a table what
@@ -88,16 +60,16 @@ func (r *Replay) byBreaker() func(yield func([]Play) bool) {
 
 func round(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 
-// recorded tells the openings of a breaker.
+// recorded tells the trips of a breaker.
 func (r *Replay) recorded(b *strings.Builder, p *Play) {
 	t := r.Traffic
-	if len(p.Openings) == 0 {
+	if len(p.Trips) == 0 {
 		fmt.Fprintf(b, "%s would not have opened%s\n", p.Breaker, refusals(", but refused %d calls, of which %d would have succeeded", p.Refused, p.Good))
 		return
 	}
-	for i, o := range p.Openings {
-		if i == mostOpenings {
-			fmt.Fprintf(b, "%s would have opened %d more times\n", p.Breaker, len(p.Openings)-mostOpenings)
+	for i, o := range p.Trips {
+		if i == mostTrips {
+			fmt.Fprintf(b, "%s would have opened %d more times\n", p.Breaker, len(p.Trips)-mostTrips)
 			break
 		}
 		fmt.Fprintf(b, "%s would have opened at %s (%s), refused %d calls of which %d would have succeeded, ", p.Breaker, t.At(o.At), r.after(o), o.Refused, o.Good)
@@ -110,7 +82,7 @@ func (r *Replay) recorded(b *strings.Builder, p *Play) {
 		if o.Closed.Known {
 			fmt.Fprintf(b, "closed at %s (+%v)\n", t.At(o.Closed.Value), round(o.Closed.Value-o.At))
 		} else {
-			b.WriteString("not closed by the end\n")
+			fmt.Fprintf(b, "not closed by the end of the recording, %s\n", t.At(t.End()))
 		}
 	}
 	if missed := r.missed(p); missed != "" {
@@ -126,7 +98,7 @@ func refusals(format string, refused, good int) string {
 }
 
 // after says when an opening came, seen from the failures.
-func (r *Replay) after(o Opening) string {
+func (r *Replay) after(o Trip) string {
 	if o.Stretch < 0 {
 		return "outside of the failures: for nothing"
 	}
@@ -137,7 +109,7 @@ func (r *Replay) after(o Opening) string {
 func (r *Replay) missed(p *Play) string {
 	var list []string
 	for i, s := range r.Stretches {
-		open := slices.ContainsFunc(p.Openings, func(o Opening) bool {
+		open := slices.ContainsFunc(p.Trips, func(o Trip) bool {
 			return o.At <= s.End && (!o.Closed.Known || o.Closed.Value > s.Start)
 		})
 		if !open && len(list) < most {
@@ -147,20 +119,20 @@ func (r *Replay) missed(p *Play) string {
 	return strings.Join(list, ", ")
 }
 
-// first returns the first opening in a stretch.
-func (p *Play) first(stretch int) (Opening, bool) {
-	for _, o := range p.Openings {
+// first returns the first trip in a stretch.
+func (p *Play) first(stretch int) (Trip, bool) {
+	for _, o := range p.Trips {
 		if o.Stretch == stretch {
 			return o, true
 		}
 	}
-	return Opening{}, false
+	return Trip{}, false
 }
 
-// drawn tells the first opening in each stretch.
+// drawn tells the first trip in each stretch.
 func (r *Replay) drawn(b *strings.Builder, plays []Play) {
 	t := r.Traffic
-	if !slices.ContainsFunc(plays, func(p Play) bool { return len(p.Openings) > 0 }) {
+	if !slices.ContainsFunc(plays, func(p Play) bool { return len(p.Trips) > 0 }) {
 		fmt.Fprintf(b, "%s would not have opened in any draw\n", plays[0].Breaker)
 		return
 	}
@@ -216,21 +188,19 @@ func spread(values []float64) string {
 // summary adds up what each breaker would have done.
 func (r *Replay) summary() *table.Text {
 	text := &table.Text{
-		Header: []string{"breaker", "openings", "of them for nothing", "refused", "would have succeeded", "would have failed", "failures left", "open (s)"},
+		Header: []string{"breaker", "openings", "reopenings", "for nothing", "refused", "would have succeeded", "would have failed", "failures left", "open (s)"},
 		Left:   1,
 	}
 	for plays := range r.byBreaker() {
 		cells := make([][]float64, len(text.Header)-1)
 		for _, p := range plays {
-			outside := 0
-			for _, o := range p.Openings {
-				outside += asInt(o.Stretch < 0)
-			}
 			spared := p.Refused - p.Good
-			for i, v := range []int{len(p.Openings), outside, p.Refused, p.Good, spared, p.Failed - spared} {
-				cells[i] = append(cells[i], float64(v))
+			for i, v := range []float64{
+				float64(p.Openings), float64(p.Reopenings), float64(p.Outside), float64(p.Refused), float64(p.Good),
+				float64(spared), float64(p.Failed - spared), math.Round(p.OpenTime.Seconds()*1000) / 1000,
+			} {
+				cells[i] = append(cells[i], v)
 			}
-			cells[6] = append(cells[6], math.Round(p.OpenTime.Seconds()*1000)/1000)
 		}
 		row := []string{plays[0].Breaker}
 		for _, c := range cells {
@@ -239,28 +209,33 @@ func (r *Replay) summary() *table.Text {
 		text.Append(row...)
 	}
 	text.Notes = append(text.Notes,
+		"openings: all changes to open; reopenings: those of them from half-open; for nothing: those outside of the failures",
+		"open: up to the end of the recording, "+r.Traffic.At(r.Traffic.End()),
 		"refused calls are taken out; what the callee would have done with less load is not known",
 		"one breaker sees all calls; where several instances call, each has one of its own: replay the calls of one instance",
 		"failures left: failed calls that the breaker would have let through")
 	return text
 }
 
-// Table has a row for each opening, and one for each stretch of failures in
-// which a breaker did not open. Times are seconds since the Epoch.
+// Table has a row for each trip, and one for each stretch of failures in which
+// a breaker did not open. Times are seconds since the Epoch of the traffic; what
+// has not come about is empty.
 func (r *Replay) Table() *table.Table {
 	t := table.New("replay",
 		[]table.Column{
 			{Name: "breaker"}, {Name: "replication"},
-			{Name: "failures", Doc: "number of the stretch of failures in which it opened; empty if in none"},
+			{Name: "failures", Doc: "number of the stretch of failures in which it opened or should have; empty if in none"},
 		},
 		[]table.Column{
-			{Name: "failures_began_s"}, {Name: "opened_s"}, {Name: "delay_s", Doc: "from the beginning of the failures"}, {Name: "closed_s"},
-			{Name: "reopenings_count"}, {Name: "refused_count"}, {Name: "refused_good_count", Doc: "refused calls that would have succeeded"},
+			{Name: "failures_began_s"}, {Name: "opened_s"}, {Name: "delay_s", Doc: "from the beginning of the failures"},
+			{Name: "closed_s", Doc: "empty if not by the end of the recording"},
+			{Name: "openings_count", Doc: "changes to open until it closed"}, {Name: "reopenings_count", Doc: "those of them from half-open"},
+			{Name: "refused_count"}, {Name: "refused_good_count", Doc: "refused calls that would have succeeded"},
 		})
 	nan := math.NaN()
 	for _, p := range r.Plays {
 		replication := strconv.Itoa(p.Replication)
-		for _, o := range p.Openings {
+		for _, o := range p.Trips {
 			stretch, began, closed := "", nan, nan
 			if o.Stretch >= 0 {
 				stretch, began = strconv.Itoa(o.Stretch+1), r.Stretches[o.Stretch].Start.Seconds()
@@ -272,11 +247,11 @@ func (r *Replay) Table() *table.Table {
 			if o.Stretch >= 0 {
 				delay = (o.At - r.Stretches[o.Stretch].Start).Seconds()
 			}
-			t.Append([]string{p.Breaker, replication, stretch}, began, o.At.Seconds(), delay, closed, float64(o.Reopened), float64(o.Refused), float64(o.Good))
+			t.Append([]string{p.Breaker, replication, stretch}, began, o.At.Seconds(), delay, closed, float64(1+o.Reopened), float64(o.Reopened), float64(o.Refused), float64(o.Good))
 		}
 		for i, s := range r.Stretches {
 			if _, ok := p.first(i); !ok {
-				t.Append([]string{p.Breaker, replication, strconv.Itoa(i + 1)}, s.Start.Seconds(), nan, nan, nan, 0, 0, 0)
+				t.Append([]string{p.Breaker, replication, strconv.Itoa(i + 1)}, s.Start.Seconds(), nan, nan, nan, 0, 0, 0, 0)
 			}
 		}
 	}
