@@ -9,8 +9,8 @@ import (
 	"github.com/stormglass/stormglass/names"
 )
 
-// The largest systems that are accepted: far above what a machine can run, and
-// low enough for no count to overflow.
+// The largest systems that are accepted: near what the memory of a machine can
+// hold, and low enough for no count to overflow.
 const (
 	maxServers   = 1_000_000          // replicas of all nodes
 	maxInstances = 10_000_000         // of all clients, and programs in a closed loop
@@ -18,8 +18,9 @@ const (
 	maxLayers    = 1_000              // of a stack
 	maxCalls     = 1_000_000_000      // that one request leads to, retries apart
 	maxIntervals = 10_000_000         // of a series
-	maxRecords   = 50_000_000         // of a series: of each node, client and call
-	maxPolicies  = 20_000_000         // budgets, breakers and limits
+	maxRecords   = 5_000_000          // of a series: of each node, client and call
+	maxPolicies  = 2_000_000          // budgets, breakers and limits
+	maxOutcomes  = 4_000_000_000      // that count windows hold, two bits each
 	maxLinks     = 50_000_000         // from calls to replicas
 	maxHops      = 1 << (32 - opBits) // calls of all steps, which events name
 
@@ -119,9 +120,11 @@ func clientThing(name string) string { return fmt.Sprintf("client %q", name) }
 // sizes adds up what would be made for each replica, instance and interval.
 func (k *check) sizes() {
 	c := k.config
-	servers, instances, policies, calls, links := 0.0, 0.0, 0.0, 0.0, 0.0
+	servers, instances, policies, outcomes, calls, links := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 	add := func(each float64, steps []Step) {
-		policies += each * float64(privatePolicies(steps))
+		count, held := privatePolicies(steps)
+		policies += each * float64(count)
+		outcomes += each * held
 		for _, s := range steps {
 			calls += float64(len(s.Calls))
 			for _, to := range s.Calls {
@@ -149,6 +152,7 @@ func (k *check) sizes() {
 	most(servers, "replicas of all nodes", maxServers)
 	most(instances, "instances of all clients", maxInstances)
 	most(policies, "budgets, breakers and limits of all instances", maxPolicies)
+	most(outcomes, "outcomes in the count windows of all instances", maxOutcomes)
 	most(links, "replicas behind all calls", maxLinks)
 	most(calls, "calls of all nodes and clients", maxHops)
 	if c.Interval > 0 && c.Horizon > 0 {
@@ -159,9 +163,9 @@ func (k *check) sizes() {
 	}
 }
 
-// privatePolicies counts what each instance has for itself.
-func privatePolicies(steps []Step) int {
-	count := 0
+// privatePolicies counts what each instance has for itself, and the outcomes
+// that count windows hold among it.
+func privatePolicies(steps []Step) (count int, outcomes float64) {
 	for _, s := range steps {
 		for _, c := range s.Calls {
 			for _, stack := range []Stack{c.Stack, c.Sidecar} {
@@ -172,11 +176,14 @@ func privatePolicies(steps []Step) int {
 						l.Limit != nil && l.Limit.Share == "":
 						count++
 					}
+					if b := l.Breaker; b != nil && b.Share == "" && b.Preset == nil {
+						outcomes += float64(b.Rule.Window.Calls)
+					}
 				}
 			}
 		}
 	}
-	return count
+	return count, outcomes
 }
 
 // span checks the bounds of something that is on during [start, end), where

@@ -168,10 +168,15 @@ func TestConfigClients(t *testing.T) {
 		}},
 		{"span", web(func(c *Client) { c.Start, c.End = 5, 5 }), []string{`client "web": end 5ns, want above the start 5ns, or 0s for the horizon`}},
 		{"starts too late", web(func(c *Client) { c.Start = time.Hour }), []string{`client "web": start 1h0m0s, want below the horizon 1m0s`}},
+		{"too many outcomes", web(func(c *Client) {
+			c.Instances = 1000
+			c.Steps[0].Calls[0].Stack = Stack{{Breaker: &BreakerLayer{BreakerConfig: policies.BreakerConfig{Probes: 1, OpenFor: time.Second,
+				Rule: policies.RuleConfig{Window: policies.WindowConfig{Kind: policies.CountWindow, Calls: 5_000_000}, MinCalls: 1, FailureRate: 1}}}}}
+		}), []string{"config: 5000000000 outcomes in the count windows of all instances, want at most 4000000000"}},
 		{"too many instances", web(func(c *Client) { c.Instances = 10_000_001 }), []string{"config: 10000001 instances of all clients, want at most 10000000"}},
 		{"too many policies", web(func(c *Client) {
 			c.Instances = 10_000_000
 			c.Steps[0].Calls[0].Stack = Stack{{Retry: someRetry(2)}, {Limit: &LimitLayer{InFlight: 1}}, {Limit: &LimitLayer{InFlight: 1, Share: "s"}}}
-		}), []string{"config: 20000001 budgets, breakers and limits of all instances, want at most 20000000"}},
+		}), []string{"config: 20000001 budgets, breakers and limits of all instances, want at most 2000000"}},
 	})
 }

@@ -92,7 +92,7 @@ func TestConfigTimes(t *testing.T) {
 		{"too many records", func(c *Config) {
 			c.Interval = 7000
 			c.Nodes = append(c.Nodes, Node{Name: "x", Workers: 1}, Node{Name: "y", Workers: 1})
-		}, []string{"config: 60000003 records of nodes, clients and calls in all intervals, want at most 50000000"}},
+		}, []string{"config: 60000003 records of nodes, clients and calls in all intervals, want at most 5000000"}},
 		{"nothing at all", func(c *Config) { *c = Config{} }, []string{
 			"config: horizon 0s, want above 0s and at most 1000000h0m0s", "config: 0 clients, want at least 1"}},
 	})

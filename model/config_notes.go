@@ -6,13 +6,35 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/stormglass/stormglass/policies"
 )
 
-// Notes says in words what a valid system does that may not be meant, in the
-// order of its nodes and clients, each once. A program that lets people
-// describe systems should show them. They hold for every run: what depends on
-// chance or on the load is not among them. A system that is not valid has none.
-func (c Config) Notes() []string {
+// A Remark is something that a valid system does that may not be meant.
+type Remark struct {
+	Place string // the node, client, call or layer
+	policies.Remark
+}
+
+// RemarkRules lists the rules of all remarks that there can be.
+func RemarkRules() []string {
+	return []string{"attempt-too-long", "backoff-too-long", "minimum-above-window", "never-called", "never-happens", "no-backoff", "no-deadline", "no-effect",
+		"no-pause", "no-timeout", "retry-layers", "slow-without-rate", "timeout-order", "timeout-too-short"}
+}
+
+// Notes returns the remarks in words, each after its place.
+func (c Config) Notes() (notes []string) {
+	for _, r := range c.Remarks() {
+		notes = append(notes, r.Place+": "+r.Text)
+	}
+	return notes
+}
+
+// Remarks says what a valid system does that may not be meant, in the order of
+// its nodes and clients, each once. A program that lets people describe systems
+// should show it. The remarks hold for every run: what depends on chance or on
+// the load is not among them. A system that is not valid has none.
+func (c Config) Remarks() []Remark {
 	if c.Validate() != nil {
 		return nil
 	}
@@ -32,8 +54,8 @@ type notes struct {
 	node   map[string]int
 	above  []above         // by node
 	least  []time.Duration // by node: no call is answered well in less
-	list   []string
-	said   map[string]bool
+	list   []Remark
+	said   map[Remark]bool
 }
 
 // above is what a node's callers bring along: on the path where it is most.
@@ -59,7 +81,7 @@ type retryPlace struct {
 
 func newNotes(c *Config) *notes {
 	n := &notes{
-		config: c, node: make(map[string]int, len(c.Nodes)), said: make(map[string]bool),
+		config: c, node: make(map[string]int, len(c.Nodes)), said: make(map[Remark]bool),
 		above: make([]above, len(c.Nodes)), least: make([]time.Duration, len(c.Nodes)),
 	}
 	for i := range c.Nodes {
@@ -80,11 +102,11 @@ func newNotes(c *Config) *notes {
 	return n
 }
 
-func (n *notes) add(thing, format string, args ...any) {
-	note := thing + ": " + fmt.Sprintf(format, args...)
-	if !n.said[note] {
-		n.said[note] = true
-		n.list = append(n.list, note)
+func (n *notes) add(place, rule, format string, args ...any) {
+	r := Remark{place, policies.Remark{Rule: rule, Text: fmt.Sprintf(format, args...)}}
+	if !n.said[r] {
+		n.said[r] = true
+		n.list = append(n.list, r)
 	}
 }
 

@@ -14,34 +14,36 @@ func (n *notes) ofNode(i int) {
 	node := &n.config.Nodes[i]
 	thing := nodeThing(node.Name)
 	if !n.above[i].reached {
-		n.add(thing, "no client's requests reach it")
+		n.add(thing, "never-called", "no client's requests reach it")
 	}
 	if node.Dedup && !node.Writes {
-		n.add(thing, "recognises requests without writes: there is no effect to be had twice")
+		n.add(thing, "no-effect", "recognises requests without writes: there is no effect to be had twice")
 	}
 	if node.Queue.DropExpired && n.above[i].reached && !n.above[i].told {
-		n.add(thing, "drops expired calls, but no caller tells it a deadline")
+		n.add(thing, "no-deadline", "drops expired calls, but no caller tells it a deadline")
 	}
 	if node.ScriptRepeat && !isZero(&node.Service) {
-		n.add(thing, "has a service law, but the script repeats and never leaves a call to it")
+		n.add(thing, "no-effect", "has a service law, but the script repeats and never leaves a call to it")
 	}
 	if most, bounded := node.room(); bounded && node.Shed.InFlight >= most {
-		n.add(thing, "sheds above %d in flight, but no more than %d fit its workers and its queue", node.Shed.InFlight, most)
+		n.add(thing, "never-happens", "sheds above %d in flight, but no more than %d fit its workers and its queue", node.Shed.InFlight, most)
 	}
 	for j := range node.Faults {
 		f := &node.Faults[j]
-		what := fmt.Sprintf("%s: fault %d (%s)", thing, j+1, f.Kind)
+		add := func(rule, format string, args ...any) {
+			n.add(thing, rule, "fault %d (%s): %s", j+1, f.Kind, fmt.Sprintf(format, args...))
+		}
 		if f.Start >= n.config.Horizon {
-			n.add(what, "starts at %v, not before the horizon %v", f.Start, n.config.Horizon)
+			add("never-happens", "starts at %v, not before the horizon %v", f.Start, n.config.Horizon)
 		}
 		if f.Effect && !node.Writes {
-			n.add(what, "has the effect of a good call, but the node writes nothing")
+			add("never-happens", "has the effect of a good call, but the node writes nothing")
 		}
 		if f.Kind == FaultCapacity && node.Workers == Unlimited && f.Factor > 0 {
-			n.add(what, "leaves a share %v of an unlimited number of workers, which is all of them", f.Factor)
+			add("never-happens", "leaves a share %v of an unlimited number of workers, which is all of them", f.Factor)
 		}
 		if f.Silent && n.above[i].endless {
-			n.add(what, "leaves calls without answer, and a caller without timeout waits for ever")
+			add("no-timeout", "leaves calls without answer, and a caller without timeout waits for ever")
 		}
 	}
 	n.ofSteps(thing, node.Steps, n.above[i])
@@ -59,13 +61,13 @@ func (n *notes) ofClient(i int) {
 	c := &n.config.Clients[i]
 	thing := clientThing(c.Name)
 	if c.closed() && c.Instances > c.Loop.Clients {
-		n.add(thing, "%d instances for %d clients: some have none", c.Instances, c.Loop.Clients)
+		n.add(thing, "no-effect", "%d instances for %d clients: some have none", c.Instances, c.Loop.Clients)
 	}
 	if c.Start >= n.config.Horizon {
-		n.add(thing, "starts at %v, not before the horizon %v", c.Start, n.config.Horizon)
+		n.add(thing, "never-happens", "starts at %v, not before the horizon %v", c.Start, n.config.Horizon)
 	}
 	if c.closed() && isZero(&c.Loop.Think) && c.FailurePause == 0 && refuses(c.Steps) {
-		n.add(thing, "a refused request is followed by the next at the same instant, for want of think time or a pause after a failure")
+		n.add(thing, "no-pause", "a refused request is followed by the next at the same instant, for want of think time or a pause after a failure")
 	}
 	n.ofSteps(thing, c.Steps, fromClient)
 }
@@ -93,13 +95,13 @@ func waits(r *RetryLayer) bool { return r.Waits() }
 func (n *notes) ofSteps(thing string, steps []Step, from above) {
 	for i := range steps {
 		if s := &steps[i]; s.Need == 1 && len(s.Calls) == 1 && s.Calls[0].Times <= 1 {
-			n.add(thing, "step %d: needs 1 of 1 call, which is all", i+1)
+			n.add(thing, "no-effect", "step %d: needs 1 of 1 call, which is all", i+1)
 		}
 	}
 	eachCall(thing, steps, func(where string, c *Call) {
 		to := n.config.Nodes[n.node[c.To]]
 		if c.Balance != "" && max(to.Replicas, 1) == 1 {
-			n.add(where, "balance %s over 1 replica: there is nothing to choose", c.Balance)
+			n.add(where, "no-effect", "balance %s over 1 replica: there is nothing to choose", c.Balance)
 		}
 		n.ofLayers(where, c, from)
 	})
@@ -119,42 +121,42 @@ func (n *notes) ofLayers(where string, c *Call, from above) {
 			if l.Breaker.Preset != nil {
 				break
 			}
-			for _, note := range l.Breaker.Rule.Notes() {
-				n.add(place, "breaker: %s", note)
+			for _, note := range l.Breaker.Rule.Remarks() {
+				n.add(place, note.Rule, "breaker: %s", note.Text)
 			}
 		}
 	})
 	n.retryDeadlines(where, c)
 	if c.PropagateDeadline && timeouts == 0 && !from.told && from.reached {
-		n.add(where, "tells the node a deadline, but there is none to tell")
+		n.add(where, "no-deadline", "tells the node a deadline, but there is none to tell")
 	}
 }
 
 func (n *notes) ofTimeout(place string, timeout time.Duration, outside above, least time.Duration) {
 	if timeout <= least {
-		n.add(place, "timeout %v, but no call is answered well in less than %v", timeout, least)
+		n.add(place, "timeout-too-short", "timeout %v, but no call is answered well in less than %v", timeout, least)
 	}
 	if outside.waiter != "" && timeout >= outside.wait {
-		n.add(place, "timeout %v is not shorter than the %v around it (%s)", timeout, outside.wait, outside.waiter)
+		n.add(place, "timeout-order", "timeout %v is not shorter than the %v around it (%s)", timeout, outside.wait, outside.waiter)
 	}
 }
 
 func (n *notes) ofRetry(place string, r *RetryLayer, outside above) {
-	for _, note := range r.Notes() {
-		n.add(place, "retry: %s", note)
+	for _, note := range r.Remarks() {
+		n.add(place, note.Rule, "retry: %s", note.Text)
 	}
 	if r.Attempts == 1 {
 		if r.Budget != nil {
-			n.add(place, "retry: a budget beside 1 attempt: there is no retry to grant")
+			n.add(place, "no-effect", "retry: a budget beside 1 attempt: there is no retry to grant")
 		}
 		return
 	}
 	if wait, known := firstWait(r.Backoff); known && wait > 0 {
 		if outside.waiter != "" && wait >= outside.wait {
-			n.add(place, "retry: the first wait is at least %v, and by then the timeout %v around it (%s) is over", wait, outside.wait, outside.waiter)
+			n.add(place, "backoff-too-long", "retry: the first wait is at least %v, and by then the timeout %v around it (%s) is over", wait, outside.wait, outside.waiter)
 		}
 		if r.Deadline > 0 && wait >= r.Deadline {
-			n.add(place, "retry: the first wait is at least %v, and by then the deadline %v is over", wait, r.Deadline)
+			n.add(place, "backoff-too-long", "retry: the first wait is at least %v, and by then the deadline %v is over", wait, r.Deadline)
 		}
 	}
 	if len(outside.retries) > 0 {
@@ -163,7 +165,7 @@ func (n *notes) ofRetry(place string, r *RetryLayer, outside above) {
 		for _, o := range outside.retries {
 			list = append(list, fmt.Sprintf("%s of %s", attemptsText(o.attempts), o.where))
 		}
-		n.add(place, "retry: %s inside the %s: up to %s for each request", attemptsText(r.Attempts),
+		n.add(place, "retry-layers", "retry: %s inside the %s: up to %s for each request", attemptsText(r.Attempts),
 			strings.Join(list, " and the "), productText(product(all)))
 	}
 }
@@ -190,7 +192,7 @@ func (n *notes) retryDeadlines(where string, c *Call) {
 			}
 			for _, l := range s.stack[i+1:] {
 				if l.Timeout >= r.Deadline {
-					n.add(fmt.Sprintf("%s, %s layer %d", where, s.name, i+1),
+					n.add(fmt.Sprintf("%s, %s layer %d", where, s.name, i+1), "attempt-too-long",
 						"retry: an attempt that runs into the timeout %v inside is never repeated before the deadline %v", l.Timeout, r.Deadline)
 				}
 			}

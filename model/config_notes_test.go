@@ -17,6 +17,7 @@ func TestConfigNotes(t *testing.T) {
 	closed := func(c *Config) {
 		c.Clients[0].Arrivals, c.Clients[0].Loop = Arrivals{}, ClosedLoop{Clients: 3}
 	}
+	var rules []string
 	for _, tc := range []struct {
 		name   string
 		change func(c *Config)
@@ -76,9 +77,12 @@ func TestConfigNotes(t *testing.T) {
 			db + `, stack layer 1: retry: unlimited attempts without back-off: a callee that fails at once is called without a pause until the deadline`}},
 		{"what breakers say", func(c *Config) {
 			b := someBreaker()
-			b.Rule.MinCalls = 30
+			b.Rule.MinCalls, b.Rule.SlowAfter = 30, time.Second
 			toDB(c).Stack = Stack{{Breaker: b}}
-		}, []string{db + `, stack layer 1: breaker: minimum 30 above the count window of 20: capped to 20`}},
+		}, []string{
+			db + `, stack layer 1: breaker: minimum 30 above the count window of 20: capped to 20`,
+			db + `, stack layer 1: breaker: slow after 1s without a slow rate: slow calls are counted but never trip`,
+		}},
 		{"a budget beside one attempt", stack(Layer{Retry: someRetry(1)}), []string{
 			db + `, stack layer 1: retry: a budget beside 1 attempt: there is no retry to grant`}},
 		{"retries in two layers", func(c *Config) { toEdge(c).Stack = Stack{timeout(time.Second), {Retry: someRetry(4)}} }, []string{
@@ -162,6 +166,29 @@ func TestConfigNotes(t *testing.T) {
 		if got := c.Notes(); !slices.Equal(got, tc.want) {
 			t.Errorf("%s:\n got %s\nwant %s", tc.name, strings.Join(got, "\n     "), strings.Join(tc.want, "\n     "))
 		}
+		for _, r := range c.Remarks() {
+			rules = append(rules, r.Rule)
+		}
+	}
+	slices.Sort(rules)
+	if got := slices.Compact(rules); !slices.Equal(got, RemarkRules()) {
+		t.Errorf("rules %q, want those listed, %q", got, RemarkRules())
+	}
+}
+
+// The rule of a remark tells it from others at the same place.
+func TestRemarks(t *testing.T) {
+	c := shop()
+	toDB(c).Stack[0].Retry.Deadline = 100 * ms
+	addFault(c, Fault{Kind: FaultStall, Start: time.Minute, End: time.Hour})
+	got := c.Remarks()
+	want := []Remark{
+		{`node "edge", step 1, call 1 to "db", stack layer 1`, policies.Remark{Rule: "attempt-too-long",
+			Text: "retry: an attempt that runs into the timeout 100ms inside is never repeated before the deadline 100ms"}},
+		{`node "db"`, policies.Remark{Rule: "never-happens", Text: "fault 1 (stall): starts at 1m0s, not before the horizon 1m0s"}},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 

@@ -1,7 +1,9 @@
 package model
 
 import (
+	"math"
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -42,14 +44,44 @@ func (q *quantiles) record(d time.Duration) {
 	q.longest[i] = max(q.longest[i], v)
 }
 
-// at is the duration that a share of those recorded does not exceed, 0 if there
-// are none.
-func (q *quantiles) at(share float64) time.Duration {
-	i := cell(q.counts.ValueAtQuantile(100 * share))
+// at is the shortest of the durations that a share of those recorded does not
+// exceed, 0 if there are none.
+func (q *quantiles) at(share float64) time.Duration { return q.of(q.counts, share) }
+
+// of is the same of some of the durations.
+func (q *quantiles) of(some *hdrhistogram.Histogram, share float64) time.Duration {
+	n := float64(some.TotalCount())
+	rank := max(math.Ceil(share*n-1e-9), 1)                  // of n in order
+	i := cell(some.ValueAtQuantile(100 * (rank - 0.25) / n)) // which rounds to the nearest rank
 	if i >= len(q.longest) {
 		return 0
 	}
 	return time.Duration(q.longest[i])
+}
+
+// A Latencies is the latencies of a client's requests up to some instant.
+type Latencies struct{ q quantiles }
+
+// Latencies returns those of the requests that have ended so far, of those that
+// started from Warmup on. It panics if there is no such client.
+func (s *System) Latencies(client string) *Latencies {
+	q := s.latencies(client)
+	return &Latencies{quantiles{q.counts.Clone(), slices.Clone(q.longest)}}
+}
+
+// QuantileSince returns the quantile, as [System.LatencyQuantile] has it, of the
+// requests that have ended since an earlier instant of the same run, nil for its
+// beginning, and whether there are any.
+func (l *Latencies) QuantileSince(earlier *Latencies, share float64) (d time.Duration, ok bool) {
+	if earlier == nil {
+		return l.q.at(share), l.q.count() > 0
+	}
+	now, was := l.q.counts.Export(), earlier.q.counts.Export()
+	for i := range now.Counts {
+		now.Counts[i] -= was.Counts[i]
+	}
+	some := hdrhistogram.Import(now)
+	return l.q.of(some, share), some.TotalCount() > 0
 }
 
 // count is the number of durations.

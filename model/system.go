@@ -149,14 +149,18 @@ func (s *System) Now() sim.Time { return s.e.Now() }
 // Events is the number of events so far.
 func (s *System) Events() uint64 { return s.e.Events() }
 
-// LatencyQuantile returns the latency that a share q of a client's ended
+// LatencyQuantile returns the shortest latency that a share q of a client's ended
 // requests does not exceed, of those that started from Warmup on. It is one that
 // occurred, at most 1 % too long: the longest of its cell in a histogram. It is
 // 0 if there are none, and panics if there is no such client.
 func (s *System) LatencyQuantile(client string, q float64) time.Duration {
+	return s.latencies(client).at(q)
+}
+
+func (s *System) latencies(client string) *quantiles {
 	for i := range s.clients {
 		if c := &s.clients[i]; c.config.Name == client {
-			return c.latency.at(q)
+			return c.latency
 		}
 	}
 	panic("model: no client " + client)

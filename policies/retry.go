@@ -56,18 +56,21 @@ func (c RetryConfig) Waits() bool {
 	return c.Delays != nil || c.Backoff.Kind != "" && c.Backoff.Kind != NoBackoff
 }
 
-// Notes says in words what a valid configuration does that may not be meant.
-// A program that lets people set retries should show them.
-func (c RetryConfig) Notes() []string {
-	var notes []string
+// Notes returns the remarks in words.
+func (c RetryConfig) Notes() []string { return texts(c.Remarks()) }
+
+// Remarks says what a valid configuration does that may not be meant. A program
+// that lets people set retries should show it.
+func (c RetryConfig) Remarks() []Remark {
+	var list []Remark
 	waits := c.Waits()
 	if c.Attempts == Unlimited && !waits {
-		notes = append(notes, "unlimited attempts without back-off: a callee that fails at once is called without a pause until the deadline")
+		list = append(list, Remark{"no-backoff", "unlimited attempts without back-off: a callee that fails at once is called without a pause until the deadline"})
 	}
 	if c.Attempts == 1 && waits {
-		notes = append(notes, "1 attempt with back-off: there is no retry to wait for")
+		list = append(list, Remark{"no-effect", "1 attempt with back-off: there is no retry to wait for"})
 	}
-	return notes
+	return list
 }
 
 // A Retry decides after each attempt of a request whether there is another.

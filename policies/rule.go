@@ -70,17 +70,20 @@ func (c RuleConfig) EffectiveMinCalls() int {
 	return c.MinCalls
 }
 
-// Notes says in words what a valid configuration does not do as it is
-// written. A program that lets people set a rule should show them.
-func (c RuleConfig) Notes() []string {
-	var notes []string
+// Notes returns the remarks in words.
+func (c RuleConfig) Notes() []string { return texts(c.Remarks()) }
+
+// Remarks says what a valid configuration does not do as it is written. A
+// program that lets people set a rule should show it.
+func (c RuleConfig) Remarks() []Remark {
+	var list []Remark
 	if m := c.EffectiveMinCalls(); m < c.MinCalls {
-		notes = append(notes, fmt.Sprintf("minimum %d above the %s window of %d: capped to %d", c.MinCalls, c.Window.Kind, m, m))
+		list = append(list, Remark{"minimum-above-window", fmt.Sprintf("minimum %d above the %s window of %d: capped to %d", c.MinCalls, c.Window.Kind, m, m)})
 	}
 	if c.SlowAfter > 0 && c.SlowRate == 0 {
-		notes = append(notes, fmt.Sprintf("slow after %v without a slow rate: slow calls are counted but never trip", c.SlowAfter))
+		list = append(list, Remark{"slow-without-rate", fmt.Sprintf("slow after %v without a slow rate: slow calls are counted but never trip", c.SlowAfter)})
 	}
-	return notes
+	return list
 }
 
 // A Rule is a window and its thresholds without a state machine, for traces

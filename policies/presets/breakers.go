@@ -17,7 +17,7 @@ type BreakerPreset struct {
 	// Recorded says that recordings of the library are replayed against it. The
 	// others follow a source that was read.
 	Recorded bool
-	Throttle bool // it refuses at random, and is never open
+	Throttle bool // as IsThrottle says of its configurations
 
 	// Defaults returns the library's own defaults, or where it has none an
 	// example.
@@ -67,6 +67,13 @@ func FindBreaker(name string) (BreakerPreset, error) {
 }
 
 func (p BreakerPreset) name() string { return p.Name }
+
+// IsThrottle reports whether what a configuration makes refuses at random, and
+// is closed all the time. A configuration says so by a method Throttles.
+func IsThrottle(m policies.BreakerMaker) bool {
+	_, is := m.(interface{ Throttles() })
+	return is
+}
 
 // exactDefaults are those of a breaker of no library.
 var exactDefaults = Common{

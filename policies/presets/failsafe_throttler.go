@@ -54,6 +54,9 @@ type FailsafeThrottler struct {
 	throttle failsafeThrottle
 }
 
+// Throttles does nothing: it tells [IsThrottle] what this is.
+func (FailsafeThrottlerConfig) Throttles() {}
+
 // NewCircuitBreaker implements [policies.BreakerMaker].
 func (c FailsafeThrottlerConfig) NewCircuitBreaker(h policies.Host) (policies.CircuitBreaker, error) {
 	return circuitBreaker(NewFailsafeThrottler(c, h))

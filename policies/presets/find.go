@@ -2,16 +2,17 @@ package presets
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/stormglass/stormglass/names"
 )
 
 // namesOf returns the names of presets.
 func namesOf[P any](all []P, name func(P) string) []string {
-	var names []string
+	var list []string
 	for _, p := range all {
-		names = append(names, name(p))
+		list = append(list, name(p))
 	}
-	return names
+	return list
 }
 
 // find returns the preset of a name. The error of an unknown name lists the
@@ -23,5 +24,5 @@ func find[P any](what, want string, all []P, name func(P) string) (P, error) {
 		}
 	}
 	var none P
-	return none, fmt.Errorf("presets: %s %q, want one of %s", what, want, strings.Join(namesOf(all, name), ", "))
+	return none, fmt.Errorf("presets: there is no %s %q; %s", what, want, names.Known(want, namesOf(all, name)))
 }

@@ -49,6 +49,9 @@ type GoogleSRE struct {
 	throttle googleStage
 }
 
+// Throttles does nothing: it tells [IsThrottle] what this is.
+func (GoogleSREConfig) Throttles() {}
+
 // NewCircuitBreaker implements [policies.BreakerMaker].
 func (c GoogleSREConfig) NewCircuitBreaker(h policies.Host) (policies.CircuitBreaker, error) {
 	return circuitBreaker(NewGoogleSRE(c, h))

@@ -53,6 +53,9 @@ type Aegis struct {
 	throttle aegisStage
 }
 
+// Throttles does nothing: it tells [IsThrottle] what this is.
+func (AegisConfig) Throttles() {}
+
 // NewCircuitBreaker implements [policies.BreakerMaker].
 func (c AegisConfig) NewCircuitBreaker(h policies.Host) (policies.CircuitBreaker, error) {
 	return circuitBreaker(NewAegis(c, h))

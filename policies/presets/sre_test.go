@@ -165,3 +165,29 @@ func TestThrottleAllocations(t *testing.T) {
 		}
 	}
 }
+
+// In an outage of slow errors a breaker opens, and a throttle refuses without
+// that; a nil configuration is neither.
+func TestThrottlesAreKnown(t *testing.T) {
+	eachBreaker(t, func(t *testing.T, p BreakerPreset, m policies.BreakerMaker) {
+		clock := newHandClock()
+		b := mustMake(t, m, policies.Host{Clock: clock})
+		refused, opened := 0, false
+		for range 10_000 {
+			clock.now = clock.now.Add(10 * time.Millisecond)
+			permit, ok := b.Allow()
+			if ok {
+				b.Record(permit, policies.Outcome{Err: policies.ErrOther, Latency: time.Minute})
+			} else {
+				refused++
+			}
+			opened = opened || b.State() == policies.Open
+		}
+		if throttle := IsThrottle(m); refused == 0 || throttle == opened || throttle != p.Throttle {
+			t.Errorf("refused %d, opened %v, throttle %v, and so listed %v", refused, opened, throttle, p.Throttle)
+		}
+	})
+	if IsThrottle(nil) {
+		t.Error("nil is a throttle")
+	}
+}
