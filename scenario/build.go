@@ -41,9 +41,11 @@ func (b *builder) build() model.Config {
 		b.layers[name] = b.layer(l)
 	}
 	for i, name := range f.Nodes.Keys {
+		b.name(f.Nodes.Places[i], name)
 		c.Nodes = append(c.Nodes, b.node(name, &f.Nodes.Values[i]))
 	}
 	for i, name := range f.Clients.Keys {
+		b.name(f.Clients.Places[i], name)
 		c.Clients = append(c.Clients, b.client(name, &f.Clients.Values[i]))
 	}
 	if len(b.problems.List) == 0 {
@@ -54,6 +56,13 @@ func (b *builder) build() model.Config {
 
 func (b *builder) add(at document.Place, format string, args ...any) {
 	b.problems.Add(at, format, args...)
+}
+
+// name wants a name that claims can be about.
+func (b *builder) name(at document.Place, name string) {
+	if strings.ContainsAny(name, "{},=") || claimWords.MatchString(" "+name+" ") || name != strings.TrimSpace(name) {
+		b.add(at, "%q, want a name that a claim can hold: without {, }, comma or =, and without the words of claims", name)
+	}
 }
 
 // must notes the error of a part of the file, at the key that it names if it

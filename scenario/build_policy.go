@@ -242,14 +242,6 @@ func (b *builder) classify(o *Breaker) func(policies.Outcome) policies.Class {
 	}
 }
 
-// codes is the names of errors as a list, or the default.
-func codes(list []string, otherwise ...string) []string {
-	if len(list) == 0 {
-		return otherwise
-	}
-	return list
-}
-
 func (b *builder) retry(r *Retry) *model.RetryLayer {
 	m := &model.RetryLayer{Share: string(r.Share)}
 	m.Attempts, m.Deadline = 3, r.Deadline.D()

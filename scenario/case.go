@@ -64,7 +64,8 @@ func Load(path string) ([]*Case, error) {
 	}
 	var files []string
 	for _, e := range entries { // in the order of their names
-		if end := filepath.Ext(e.Name()); !e.IsDir() && (end == ".yaml" || end == ".yml") {
+		end := strings.ToLower(filepath.Ext(e.Name()))
+		if !e.IsDir() && e.Name()[0] != '.' && (end == ".yaml" || end == ".yml") {
 			files = append(files, filepath.Join(path, e.Name()))
 		}
 	}
@@ -110,10 +111,9 @@ func Parse(path string, text []byte) ([]*Case, error) {
 	var file File
 	document.Decode(root, &file, problems)
 	l := loader{path: path, root: root, file: &file, problems: problems, told: make(map[string]bool), traces: make(map[string]*model.Trace)}
-	if len(problems.List) == 0 {
-		l.all()
-	}
-	if len(problems.List) == 0 {
+	if len(problems.List) > 0 {
+		l.rest()
+	} else if l.all(); len(problems.List) == 0 {
 		l.idle()
 	}
 	if err := problems.Err(); err != nil {
@@ -134,6 +134,33 @@ type loader struct {
 	traces   map[string]*model.Trace
 	read     int // values that were read so far, of all cases
 	cases    []*Case
+}
+
+// rest adds what else is wrong with a file that is not read in full: the problems
+// of the parts that are.
+func (l *loader) rest() {
+	unread := make([]string, len(l.problems.List)) // and what they are part of
+	for i, p := range l.problems.List {
+		end := strings.LastIndexByte(p.Path, '.')
+		if end < 0 {
+			return // a large part is missing
+		}
+		unread[i] = p.Path[:end]
+	}
+	own := &document.Problems{File: l.path}
+	b := &builder{file: l.file, folder: filepath.Dir(l.path), problems: own, traces: l.traces}
+	b.build()
+	for _, p := range own.List {
+		if p.Path != "" && !slices.ContainsFunc(unread, func(u string) bool { return within(p.Path, u) || within(u, p.Path) }) {
+			l.problems.Add(p.Place, "%s", p.Rule)
+		}
+	}
+}
+
+// within reports whether a path is another one or leads on from it.
+func within(path, other string) bool {
+	rest, ok := strings.CutPrefix(path, other)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // mostFailed is the number of cases with problems after which no other is

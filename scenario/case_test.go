@@ -57,3 +57,24 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A value that cannot be read does not hide what is wrong elsewhere, and brings
+// no false problem with it.
+func TestAllProblemsAtOnce(t *testing.T) {
+	_, err := Parse("f", []byte(`horizon: 1m
+nodes: {b: {service: exponental 5ms}}
+clients:
+  web:
+    arrivals: 100/s
+    calls: [{to: b, stack: [retry: {on: [5xxx], backoff: {base: 1s, kind: exponental}}]}, {to: c}]
+`))
+	want := []string{`f:2:22: nodes.b.service: "exponental"`, `f:6:`, `retry on "5xxx"`, `backoff.kind: "exponental"`, `there is no node "c"`}
+	for _, w := range want {
+		if err == nil || !strings.Contains(err.Error(), w) {
+			t.Errorf("%v, want %s", err, w)
+		}
+	}
+	if n := strings.Count(err.Error(), "\n") + 1; n != 4 {
+		t.Errorf("%d problems, want 4:\n%v", n, err)
+	}
+}

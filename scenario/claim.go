@@ -106,6 +106,7 @@ func (s *statement) label(text string, w *world) error {
 		name = value
 	}
 	if name == "" {
+		known = w.having(s.metric, known)
 		if len(known) != 1 {
 			return fmt.Errorf("%s without a label, want {%s=NAME}; known: %s", s.metric.name, s.metric.of, strings.Join(known, ", "))
 		}
@@ -183,10 +184,22 @@ func (s *statement) modifiers(rest string, w *world) error {
 		return fmt.Errorf("%s is of the whole run, want no after, until or before", s.metric.name)
 	case s.metric.series && s.opening >= 0:
 		return fmt.Errorf("%s is of intervals, want no before", s.metric.name)
-	case s.metric.series && s.per == 0:
-		s.per = defaultPer
+	case s.metric.name == latencies && s.opening >= 0:
+		return fmt.Errorf("%s is kept for the instants of after and until only, want no before", s.metric.name)
 	case !s.metric.series && s.per > 0:
 		return fmt.Errorf("%s has no intervals, want no per", s.metric.name)
+	case !s.metric.series:
+		return nil
+	case s.per == 0:
+		s.per = defaultPer
+	}
+	for _, end := range []struct {
+		word string
+		at   time.Duration
+	}{{"after", s.after}, {"until", s.until}} {
+		if end.at%s.per != 0 {
+			return fmt.Errorf("%s %v, want a multiple of per %v: %s looks at whole intervals", end.word, end.at, s.per, s.metric.name)
+		}
 	}
 	return nil
 }

@@ -6,21 +6,25 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stormglass/stormglass/model"
 )
 
 // aWorld is a shop with a stock of which two links share a breaker.
 func aWorld() *world {
-	return &world{
-		clients: []string{"web"}, nodes: []string{"shop", "stock"}, links: []string{"shop-stock", "shop-stock#2", "web-shop"},
-		shares: map[string]int{"guard": 0}, source: []int{0, 0, 2}, horizon: time.Hour,
-	}
+	stock := model.Call{To: "stock", Stack: model.Stack{{Breaker: &model.BreakerLayer{Share: "guard"}}}}
+	return new(builder).world(model.Config{
+		Nodes:   []model.Node{{Name: "shop", Steps: []model.Step{{Calls: []model.Call{stock, stock}}}}, {Name: "stock"}},
+		Clients: []model.Client{{Name: "web", Steps: []model.Step{{Calls: []model.Call{{To: "shop"}}}}}},
+		Horizon: time.Hour,
+	})
 }
 
 func FuzzClaim(f *testing.F) {
 	for _, text := range []string{
 		"success_ratio{client=web} >= 0.99 after 60s in 95% of replications", "openings{breaker=shop-stock} == 0",
 		"amplification{node=stock} within 1.31..1.34", "latency_p99.9 <= 1.1s", "calls{node=stock} == 40 before opening of guard",
-		"recovery_time <= never after 1s until 2m per 500ms", "goodput > 50/s in all of replications", "attempts{link=shop-stock#2} != 1,000",
+		"recovery_time <= never after 1s until 2m per 500ms", "goodput > 50/s in all of replications", "attempts{link=shop-stock#2} != 1000",
 	} {
 		f.Add(text)
 	}
@@ -31,12 +35,15 @@ func FuzzClaim(f *testing.F) {
 		if err != nil {
 			return
 		}
-		known := w.entities(s.metric.of)
+		known := len(w.entities(s.metric.of))
+		if s.metric.of == "link" {
+			known = len(w.subjects)
+		}
 		end := s.until
 		if end == 0 {
 			end = w.horizon
 		}
-		if s.entity >= len(known) || s.opening >= len(w.links) || s.after < 0 || s.after >= end || end > w.horizon ||
+		if s.entity >= known || s.opening >= len(w.subjects) || s.after < 0 || s.after >= end || end > w.horizon ||
 			math.IsNaN(s.low) || math.IsNaN(s.high) || s.op == "within" && s.low > s.high || s.share < 0 || s.share > 1 ||
 			s.metric.series != (s.per > 0) || s.quantile < 0 || s.quantile > 1 {
 			t.Errorf("%q is %+v", text, s)
@@ -54,7 +61,12 @@ func TestClaims(t *testing.T) {
 		"success_ratio{client=web} >= 0.99 after 60s in 95% of replications": "",
 		"success_ratio\n  >= 99%\n":                             "",
 		"openings{breaker=guard} == 0":                          "",
-		"attempts{link=shop-stock#2} == 1,000":                  "",
+		"attempts{link=shop-stock#2} == 1000":                   "",
+		"attempts{link=shop-stock#2} == 1,000":                  "without commas",
+		"success_ratio >= 0,99":                                 "without commas",
+		"calls_max{node=stock} < 5 after 1500ms":                "after 1.5s, want a multiple of per 1s",
+		"calls_max{node=stock} < 5 until 2s per 300ms":          "until 2s, want a multiple of per 300ms",
+		"latency_p99 <= 1s before opening of shop-stock":        "want no before",
 		"amplification{node=stock} within 1.31..1.34":           "",
 		"calls{node=stock} == 40 before opening of shop-stock":  "",
 		"first_opening{link=web-shop} > never":                  "",
@@ -68,7 +80,8 @@ func TestClaims(t *testing.T) {
 		"success_ratoi >= 1":                                    `did you mean "success_ratio"?`,
 		"latency_p101 <= 1s":                                    "want a percentile",
 		"latency_p99 <= 1":                                      "has no unit",
-		"latency_p99 <= 1s after 5s":                            "is of the whole run",
+		"latency_p99 <= 1s after 5s":                            "",
+		"present_max{node=stock} <= 1 after 5s":                 "is of the whole run",
 		"success_ratio{client=app} >= 1":                        `there is no client "app"`,
 		"success_ratio{node=web} >= 1":                          `label "node" of success_ratio, want client`,
 		"success_ratio{web} >= 1":                               "want NAME=VALUE such as client=web",
@@ -177,9 +190,13 @@ claims: [%s]
 			t.Errorf("%s: %v, want %s", claim, err, want)
 		}
 	}
+	throttled := strings.Replace(fmt.Sprintf(file, "openings == 0"), "calls: [b]", "calls: [{to: b, stack: [breaker: google-sre]}]", 1)
+	if _, err := Parse("x.yaml", []byte(throttled)); err == nil || !strings.Contains(err.Error(), "web-b has no breaker that opens") {
+		t.Errorf("a throttle: %v", err)
+	}
 	some := fmt.Sprintf(file, "openings == 0") + "variants: {with: {set: {'clients.web.calls[0]': {to: b, stack: [breaker: gobreaker]}}}}\n"
 	reports := reportsOf(t, some, 1)
-	if first, second := reports[0].Verdicts[0].Note, reports[1].Verdicts[0].Note; first != "web-b has no breaker" || second != "" {
+	if first, second := reports[0].Verdicts[0].Notes, reports[1].Verdicts[0].Notes; len(first) != 1 || first[0] != "web-b has no breaker that opens" || len(second) != 0 {
 		t.Errorf("notes %q and %q", first, second)
 	}
 }

@@ -30,12 +30,16 @@ func (m *metric) read(text string) (v float64, err error) {
 	return v, err
 }
 
-// readNumber reads a number or a percentage; thousands may have commas.
+// readNumber reads a number or a percentage.
 func readNumber(text string) (float64, error) {
-	if v, err := parsePercent(strings.ReplaceAll(text, ",", "")); err == nil {
+	v, err := parsePercent(text)
+	switch {
+	case err == nil:
 		return v, nil
+	case strings.Contains(text, ","):
+		return 0, fmt.Errorf("%q, want a number or a percentage without commas, such as 0.5 or 12000", text)
 	}
-	return 0, fmt.Errorf("%q, want a number or a percentage", text)
+	return 0, fmt.Errorf("%q, want a number or a percentage, and then no more than after T, until T, before opening of LINK, per T, in P of replications", text)
 }
 
 // readDuration reads a duration, in seconds.

@@ -144,6 +144,7 @@ func TestSameAsModel(t *testing.T) {
 		if got := o.system.Ledger(); !reflect.DeepEqual(got, want) {
 			t.Errorf("replication %d, watched: ledger\n%+v\nwant\n%+v", replication, got, want)
 		}
+		o.spread()
 		if want.Call("B", "C").Openings == 0 || o.openings[1] == nil {
 			t.Errorf("replication %d: the breaker before C does not open", replication)
 		}

@@ -10,7 +10,7 @@ type File struct {
 	document.Place
 
 	Name Label  `key:"name" doc:"What the scenario is about, in a line."`
-	Doc  string `key:"doc" doc:"Longer description."`
+	Doc  string `key:"doc" doc:"What it is about, for readers of the file."`
 
 	Horizon      Duration `key:"horizon,required" doc:"Length of a run."`
 	Warmup       Duration `key:"warmup" doc:"Requests that start before are left out of latencies. Default 0s."`
@@ -29,7 +29,7 @@ type File struct {
 // A Variant is a copy of the scenario in which some values are replaced.
 type Variant struct {
 	document.Place
-	Doc    string                          `key:"doc" doc:"What is different."`
+	Doc    string                          `key:"doc" doc:"What is different, for readers of the file."`
 	Set    document.Map[document.Anything] `key:"set" doc:"New values, by path, such as policies.guard.breaker.minimum: 40. A path may name something new."`
 	Claims []Claim                         `key:"claims" doc:"What must hold in this variant, in place of the claims of the scenario."`
 }
@@ -38,7 +38,7 @@ type Variant struct {
 type Node struct {
 	document.Place
 
-	Replicas    int      `key:"replicas" doc:"Number of equal servers behind the name. Default 1."`
+	Replicas    int      `key:"replicas" above:"0" doc:"Number of equal servers behind the name. Default 1."`
 	Workers     *Count   `key:"workers" doc:"Calls that a server serves at a time. Default unlimited."`
 	Async       bool     `key:"async" doc:"A worker is free while the node waits for its own calls. Default false: it is held, as in a thread for each request."`
 	Service     Law      `key:"service" doc:"Time that a worker needs for a call, besides the node's own calls. Default 0s."`
@@ -73,9 +73,9 @@ func (q *Queue) ParseShort(text string) error {
 // A Shed rejects calls at the door of a server.
 type Shed struct {
 	document.Place
-	InFlight int  `key:"in_flight" doc:"Most calls that wait or are served. Default no bound."`
-	Rate     Rate `key:"rate" doc:"Most calls a second that are let in, from a bucket. Default no bound."`
-	Burst    int  `key:"burst" doc:"Size of that bucket. Default 1."`
+	InFlight int  `key:"in_flight" above:"0" doc:"Most calls that wait or are served. Default no bound."`
+	Rate     Rate `key:"rate" above:"0" doc:"Most calls a second that are let in, from a bucket. Default no bound."`
+	Burst    int  `key:"burst" above:"0" doc:"Size of that bucket. Default 1."`
 	Code     Code `key:"code" doc:"Answer to a call that is rejected. Default 503."`
 }
 
@@ -83,7 +83,7 @@ type Shed struct {
 type Step struct {
 	Call
 	Parallel []Call `key:"parallel" doc:"Calls made side by side, in place of a single one."`
-	Need     int    `key:"need" doc:"How many of them must succeed. Default all."`
+	Need     int    `key:"need" above:"0" doc:"How many of them must succeed. Default all."`
 }
 
 // ParseShort reads a step written as the node to call.
@@ -96,7 +96,7 @@ func (s *Step) ParseShort(text string) error {
 type Call struct {
 	document.Place
 	To                string  `key:"to" doc:"The node that is called."`
-	Times             int     `key:"times" doc:"Number of equal calls side by side. Default 1."`
+	Times             int     `key:"times" above:"0" doc:"Number of equal calls side by side. Default 1."`
 	Stack             []Layer `key:"stack" doc:"The caller's policies, the outermost first."`
 	Sidecar           []Layer `key:"sidecar" doc:"The policies of a proxy beside the caller, the outermost first."`
 	Balance           string  `key:"balance" doc:"Which replica gets an attempt. Default round-robin." enum:"round-robin,random,least-requests,power-of-two"`
@@ -116,12 +116,12 @@ func (c *Call) ParseShort(text string) error {
 // one by loop.
 type Client struct {
 	document.Place
-	Instances int       `key:"instances" doc:"Number of programs with policies of their own that share the load. Default 1."`
+	Instances int       `key:"instances" above:"0" doc:"Number of programs with policies of their own that share the load. Default 1."`
 	Arrivals  *Arrivals `key:"arrivals" doc:"Open loop: when requests come, such as 50/s for an even spacing."`
 	Loop      *Loop     `key:"loop" doc:"Closed loop: each client waits for its answer."`
 	Start     Duration  `key:"start" doc:"No request before. Default 0s."`
-	End       Duration  `key:"end" doc:"No request from then on. Default the horizon."`
-	Requests  int       `key:"requests" doc:"Most requests in all. Default no bound."`
+	End       Duration  `key:"end" above:"0" doc:"No request from then on. Default the horizon."`
+	Requests  int       `key:"requests" above:"0" doc:"Most requests in all. Default no bound."`
 	Calls     []Step    `key:"calls,required" doc:"What a request calls, one after the other."`
 }
 
@@ -157,22 +157,22 @@ type Fault struct {
 	Crash    bool    `key:"crash" doc:"All calls are lost and none is accepted."`
 
 	From    Duration `key:"from" doc:"Begin. Default 0s."`
-	To      Duration `key:"to" doc:"End. Default the horizon."`
-	For     Duration `key:"for" doc:"Length, in place of an end."`
+	To      Duration `key:"to" above:"0" doc:"End. Default the horizon."`
+	For     Duration `key:"for" above:"0" doc:"Length, in place of an end."`
 	Replica *int     `key:"replica" doc:"Number of the only replica concerned, from 0. Default all."`
-	First   int      `key:"first" doc:"error: only the first so many calls of each original request. Default all."`
+	First   int      `key:"first" above:"0" doc:"error: only the first so many calls of each original request. Default all."`
 	Client  string   `key:"client" doc:"error: only calls made for requests of this client. Default all."`
 	Code    Code     `key:"code" doc:"error, limit: the answer to a call that fails. Default 503."`
 	Fast    bool     `key:"fast" doc:"error: answers at once, without service."`
 	Effect  bool     `key:"effect" doc:"error: the failing call has had its effect before."`
-	Burst   int      `key:"burst" doc:"limit: size of the bucket. Default 1."`
+	Burst   int      `key:"burst" above:"0" doc:"limit: size of the bucket. Default 1."`
 	Silent  bool     `key:"silent" doc:"crash: calls go without answer. Default false: connections break."`
 }
 
 // A Scripted is the outcome of a call, or of some in a row.
 type Scripted struct {
 	document.Place
-	Times   int       `key:"times" doc:"How many calls in a row. Default 1."`
+	Times   int       `key:"times" above:"0" doc:"How many calls in a row. Default 1."`
 	Service *Duration `key:"service" doc:"Their service time. Default that of the node, which must be constant."`
 	Code    Code      `key:"code" doc:"The answer of calls that fail. Default none: they are served well."`
 }

@@ -35,7 +35,9 @@ type view struct {
 	after    time.Duration
 	until    time.Duration
 	run      *observation
-	series   []model.Interval // in it
+
+	wasTook, nowTook []*model.Latencies // by client, of metrics that look at them
+	series           []model.Interval   // in it
 }
 
 func (v *view) client() (a, b *model.ClientLedger) {
@@ -102,6 +104,9 @@ func ofLink(name, doc string, f func(*model.CallLedger) uint64) metric {
 	}}
 }
 
+// latencies is the metric that looks at the latencies of single requests.
+const latencies = "latency_p"
+
 // metrics are all there are.
 var metrics = []metric{
 	ofClient("requests", "original requests made", func(l *model.ClientLedger) uint64 { return l.Requests }),
@@ -124,18 +129,26 @@ var metrics = []metric{
 		a, b := v.client()
 		return ratio(float64(b.Succeeded-a.Succeeded), v.length.Seconds())
 	}},
-	{name: "latency_mean", doc: "mean time to the end of a request that started after the warm-up", of: "client", unit: "s", value: func(v *view) float64 {
-		_, b := v.client()
-		return per(b.Latency, b.Measured)
+	{name: "latency_mean", doc: "mean time that requests took that end in the part of the run, of those that started after the warm-up", of: "client", unit: "s", spans: true, value: func(v *view) float64 {
+		a, b := v.client()
+		return per(b.Latency-a.Latency, b.Measured-a.Measured)
 	}},
-	{name: "latency_p", doc: "latency_p50, latency_p99, latency_p99.9: quantiles of it", of: "client", unit: "s", value: func(v *view) float64 {
-		_, b := v.client()
-		if b.Measured == 0 {
+	{name: latencies, doc: "latency_p50, latency_p99, latency_p99.9: quantiles of it, the shortest latency that the share does not exceed", of: "client", unit: "s", spans: true, value: func(v *view) float64 {
+		a, b := v.client()
+		if b.Measured == a.Measured {
 			return math.NaN()
 		}
-		return seconds(float64(v.run.system.LatencyQuantile(b.Name, v.quantile)))
+		if v.nowTook == nil { // the whole run
+			return seconds(float64(v.run.system.LatencyQuantile(b.Name, v.quantile)))
+		}
+		var before *model.Latencies
+		if v.wasTook != nil {
+			before = v.wasTook[v.entity]
+		}
+		d, _ := v.nowTook[v.entity].QuantileSince(before, v.quantile)
+		return seconds(float64(d))
 	}},
-	{name: "recovery_time", doc: "from the instant after to the first interval since which at least 99 % of the requests that end succeed; never if they do not at the end", of: "client", unit: "s", never: true, spans: true, series: true, value: recoveryTime},
+	{name: "recovery_time", doc: "from the instant of after to the first interval from which on at least 99 % of the requests that end in each interval succeed (per T), intervals without any left out; never if they do not in the last one", of: "client", unit: "s", never: true, spans: true, series: true, value: recoveryTime},
 
 	ofNode("calls", "attempts that reached the node", func(l *model.NodeLedger) uint64 { return l.Attempts }),
 	ofNode("served", "attempts answered well", func(l *model.NodeLedger) uint64 { return l.Succeeded }),
@@ -204,15 +217,15 @@ var metrics = []metric{
 		a, b := v.link()
 		return ratio(float64(b.Attempts-a.Attempts), float64(b.Calls-a.Calls))
 	}},
-	ofLink("openings", "openings of the link's breakers, those from half-open included", func(l *model.CallLedger) uint64 { return l.Openings }).need(withBreaker),
-	{name: "closings", doc: "closings of the link's breakers", of: "link", needs: withBreaker, value: func(v *view) float64 { return float64(v.run.closings[v.entity]) }},
-	{name: "first_opening", doc: "instant of the first opening; never if there is none", of: "link", unit: "s", needs: withBreaker, never: true, value: func(v *view) float64 {
+	ofLink("openings", "openings of the link's breakers, those from half-open included", func(l *model.CallLedger) uint64 { return l.Openings }).need(withStates),
+	{name: "closings", doc: "closings of the link's breakers", of: "link", needs: withStates, value: func(v *view) float64 { return float64(v.run.closings[v.entity]) }},
+	{name: "first_opening", doc: "instant of the first opening; never if there is none", of: "link", unit: "s", needs: withStates, never: true, value: func(v *view) float64 {
 		if o := v.run.openings[v.entity]; o != nil {
 			return seconds(float64(o.at))
 		}
 		return math.Inf(1)
 	}},
-	{name: "open_time", doc: "time that the link's breakers were open, added up over them", of: "link", unit: "s", needs: withBreaker, spans: true, value: func(v *view) float64 {
+	{name: "open_time", doc: "time that the link's breakers were open, added up over them", of: "link", unit: "s", needs: withStates, spans: true, value: func(v *view) float64 {
 		a, b := v.link()
 		return seconds(float64(b.OpenTime - a.OpenTime))
 	}},
@@ -227,7 +240,11 @@ func recoveryTime(v *view) float64 {
 	for i := len(v.series) - 1; i >= 0; i-- {
 		s := &v.series[i]
 		c := &s.Clients[v.entity]
-		if ended := c.Succeeded + c.Failed; ended == 0 || float64(c.Succeeded) < recovered*float64(ended) {
+		ended := c.Succeeded + c.Failed
+		if ended == 0 {
+			continue // it says nothing
+		}
+		if float64(c.Succeeded) < recovered*float64(ended) {
 			break
 		}
 		end = seconds(float64(time.Duration(s.Start) - v.after))

@@ -15,13 +15,6 @@ import (
 // paramReader knows what the parameters of presets mean.
 var paramReader = document.ParamReader{Duration: ParseDuration, Number: parseParam, Unit: unitOfParam}
 
-// The units of parameters. All other numbers are plain ones.
-const (
-	unitPercent = "percent" // 40 is 40 %
-	unitRatio   = "ratio"   // 0.4 is 40 %
-	noParam     = "-"
-)
-
 // parseParam reads a number. With a % sign it means the same in both units; a
 // bare one is refused where it is likely to be meant in the other unit.
 func parseParam(unit, text string) (float64, error) {
@@ -34,11 +27,11 @@ func parseParam(unit, text string) (float64, error) {
 		return 0, fmt.Errorf("%q, want a number", text)
 	case err != nil:
 		return 0, fmt.Errorf("%q, want a percentage such as 40%%", text)
-	case unit == unitPercent && percent:
+	case unit == document.UnitPercent && percent:
 		return parsePercent(strings.TrimSuffix(strings.TrimSpace(text), "%"))
-	case unit == unitPercent && v > 0 && v < 1:
+	case unit == document.UnitPercent && v > 0 && v < 1:
 		return 0, fmt.Errorf("%q would be %s percent, want it with its sign: %[2]s%% or %s%%", text, plain(v), plain(v*100))
-	case unit == unitRatio && !percent && v > 1:
+	case unit == document.UnitRatio && !percent && v > 1:
 		return 0, fmt.Errorf("%q would be %s percent, want a ratio up to 1 or its sign: %s%% or %[2]s%%", text, plain(v*100), plain(v))
 	}
 	return v, nil
@@ -71,14 +64,14 @@ func unitOfParam(of reflect.Value, field reflect.StructField) string {
 		return field.Tag.Get("unit")
 	}
 	if !slices.Contains(read, document.ParamKey(field.Name)) {
-		return noParam
+		return document.NoParam
 	}
 	return unitsOfPolicies[field.Name]
 }
 
 // unitsOfPolicies are those of the configurations of package policies.
 var unitsOfPolicies = map[string]string{
-	"Ratio": unitRatio, "Share": unitRatio, "Jitter": unitRatio, "FailureRate": unitRatio, "SlowRate": unitRatio, "Unshared": noParam,
+	"Ratio": document.UnitRatio, "Share": document.UnitRatio, "Jitter": document.UnitRatio, "FailureRate": document.UnitRatio, "SlowRate": document.UnitRatio, "Unshared": document.NoParam,
 }
 
 // budgetKeys and windowKeys are the fields that each kind reads.

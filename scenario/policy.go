@@ -2,9 +2,11 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/stormglass/stormglass/names"
 	"github.com/stormglass/stormglass/scenario/document"
 )
 
@@ -31,8 +33,8 @@ func (l *Layer) ParseShort(text string) error {
 type Retry struct {
 	document.Place
 	Attempts *Count   `key:"attempts" doc:"Most attempts of a request, the first included. Default 3."`
-	Deadline Duration `key:"deadline" doc:"Age of a request at which no retry starts any more. Default none."`
-	On       []string `key:"on" doc:"Errors that are retried: statuses such as 503, or any, timeout, connect-failure, reset, 4xx, 5xx, gateway-error, breaker-open, limit, other. Default any but breaker-open."`
+	Deadline Duration `key:"deadline" above:"0" doc:"Age of a request at which no retry starts any more. Default none."`
+	On       []string `key:"on" doc:"Errors that are retried: statuses such as 503, or any, timeout, connect-failure, connect-timeout, reset, 4xx, 5xx, gateway-error, breaker-open, limit, left, other. Default any but breaker-open."`
 	NotOn    []string `key:"not_on" doc:"Errors that are not."`
 	Backoff  *Backoff `key:"backoff" doc:"Wait before a retry. Default none."`
 	Budget   *Budget  `key:"budget" doc:"Bounds the retries of many requests together. Default none."`
@@ -52,8 +54,8 @@ type Backoff struct {
 	Preset        string          `key:"preset" doc:"Back-off of a library with its defaults, such as envoy, grpc, aws-standard, resilience4j: see docs/PRESETS.md."`
 	Kind          string          `key:"kind" doc:"fixed, exponential, full, equal or decorrelated. Default exponential, or fixed without a multiplier." enum:"none,fixed,exponential,full,equal,decorrelated"`
 	Base          Duration        `key:"base" doc:"The wait to start from."`
-	Multiplier    float64         `key:"multiplier" doc:"Growth from one wait to the next. Default 2."`
-	Cap           Duration        `key:"cap" doc:"Longest wait before the jitter. Default none."`
+	Multiplier    float64         `key:"multiplier" above:"0" doc:"Growth from one wait to the next. Default 2."`
+	Cap           Duration        `key:"cap" above:"0" doc:"Longest wait before the jitter. Default none."`
 	Jitter        Ratio           `key:"jitter" doc:"fixed, exponential: share by which a wait may be shorter or longer. Default 0."`
 	FirstExponent int             `key:"first_exponent" doc:"Exponent before the first retry. Default 0."`
 	CapLast       bool            `key:"cap_last" doc:"The cap holds after the jitter as well."`
@@ -109,7 +111,7 @@ type Breaker struct {
 	Params document.Params `key:"params" doc:"Parameters of the preset, in place of its defaults: see Parameters of presets."`
 
 	Window         *Window  `key:"window" doc:"Outcomes that count: a number of calls, or a duration."`
-	Minimum        int      `key:"minimum" doc:"Outcomes in the window before a rate means anything. Default 1."`
+	Minimum        int      `key:"minimum" above:"0" doc:"Outcomes in the window before a rate means anything. Default 1."`
 	FailureRate    *Ratio   `key:"failure_rate" doc:"Share of failures that opens, reached or exceeded. Default 50%, or none if there is a slow rate."`
 	SlowRate       *Ratio   `key:"slow_rate" doc:"Share of slow calls that opens. Default none."`
 	SlowAfter      Duration `key:"slow_after" doc:"A longer call is slow."`
@@ -117,10 +119,10 @@ type Breaker struct {
 	Consecutive    int      `key:"consecutive" doc:"Opens at so many failures in a row, in place of window, minimum and rates."`
 	Open           Duration `key:"open" doc:"Time open. Default 60s."`
 	Probes         *Count   `key:"probes" doc:"Calls let through in half-open. Default 1."`
-	ProbesInFlight int      `key:"probes_in_flight" doc:"Most of them at a time. Default all."`
+	ProbesInFlight int      `key:"probes_in_flight" above:"0" doc:"Most of them at a time. Default all."`
 	HalfOpen       string   `key:"half_open" doc:"collect-all: all probes, then the rates decide; first-failure: the first failure opens again. Default collect-all." enum:"collect-all,first-failure"`
-	CloseAfter     int      `key:"close_after" doc:"first-failure: good probes that close. Default all."`
-	HalfOpenFor    Duration `key:"half_open_for" doc:"Longest time half-open. Default no bound."`
+	CloseAfter     int      `key:"close_after" above:"0" doc:"first-failure: good probes that close. Default all."`
+	HalfOpenFor    Duration `key:"half_open_for" above:"0" doc:"Longest time half-open. Default no bound."`
 	Ignore         []string `key:"ignore" doc:"Errors that count as nothing, named as in retries."`
 	Success        []string `key:"success" doc:"Errors that count as successes; of an error in both lists this one counts."`
 	Share          Label    `key:"share" doc:"Name of a breaker that is one for all that name it. Default one for each instance of the caller."`
@@ -135,10 +137,10 @@ func (b *Breaker) ParseShort(text string) error {
 // A Window is a number of calls, a duration, or a duration in buckets.
 type Window struct {
 	document.Place
-	Calls    int      `key:"calls" doc:"The last so many outcomes."`
-	Length   Duration `key:"length" doc:"The outcomes of so long."`
-	Buckets  int      `key:"buckets" doc:"The length is cut into so many parts, of which the oldest leaves at a time. Default none: exact."`
-	MaxCalls int      `key:"max_calls" doc:"Most outcomes held. Default no bound."`
+	Calls    int      `key:"calls" above:"0" doc:"The last so many outcomes."`
+	Length   Duration `key:"length" above:"0" doc:"The outcomes of so long."`
+	Buckets  int      `key:"buckets" above:"0" doc:"The length is cut into so many parts, of which the oldest leaves at a time. Default none: exact."`
+	MaxCalls int      `key:"max_calls" above:"0" doc:"Most outcomes held. Default no bound."`
 }
 
 // ParseShort reads a window written as 100, 10s or 10s/10.
@@ -197,6 +199,9 @@ func (l *Law) ParseShort(text string) error {
 		l.Mean = Duration(d)
 		return err
 	}
+	if known := []string{"constant", "exponential"}; !slices.Contains(known, kind) {
+		return fmt.Errorf("%q is no kind that a mean is enough for; %s", kind, names.Known(kind, known))
+	}
 	d, err := ParseDuration(mean)
 	l.Kind, l.Mean = kind, Duration(d)
 	return err
@@ -223,6 +228,8 @@ func (a *Arrivals) ParseShort(text string) error {
 	case two && kind == "fixed":
 		a.Fixed = r
 		return r.ParseText(rate)
+	case two && kind != "" && kind[0] > '9':
+		return fmt.Errorf("%q is no kind of arrivals; %s", kind, names.Known(kind, []string{"fixed", "poisson"}))
 	}
 	a.Fixed = r
 	return r.ParseText(text)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,8 +15,13 @@ import (
 // Measured is the value of a claim with its interval, such as 0.991 [0.988,
 // 0.994], or the share of the replications in which it holds.
 func (v *Verdict) Measured() string {
+	if v.Never > 0 && v.Never < len(v.Values) {
+		rest := *v
+		rest.Never = 0
+		return fmt.Sprintf("never in %d of %d, else %s", v.Never, len(v.Values), rest.Measured())
+	}
 	if v.Asked > 0 {
-		return fmt.Sprintf("in %s of replications [%s, %s], mean %s", percent(v.Share), percent(v.Lo), percent(v.Hi), v.format(v.Mean))
+		return fmt.Sprintf("in %s of replications [%s, %s], mean %s", percent(v.Share, v.Asked), percent(v.Lo, v.Asked), percent(v.Hi, v.Asked), v.format(v.Mean))
 	}
 	if v.Lo == v.Hi || math.IsNaN(v.Mean) || math.IsInf(v.Mean, 0) {
 		return v.format(v.Mean)
@@ -23,7 +29,12 @@ func (v *Verdict) Measured() string {
 	return fmt.Sprintf("%s [%s, %s]", v.format(v.Mean), v.format(v.Lo), v.format(v.Hi))
 }
 
-func percent(x float64) string { return strconv.FormatFloat(math.Round(1000*x)/10, 'f', -1, 64) + " %" }
+// percent renders a share, such as 83.9 %.
+func percent(x float64, limits ...float64) string {
+	return apart(x, 3, append(limits, 0, 1), func(x float64, digits int) string {
+		return strconv.FormatFloat(100*x, 'g', digits, 64) + " %"
+	})
+}
 
 // format renders a value in its unit.
 func (v *Verdict) format(x float64) string {
@@ -33,22 +44,32 @@ func (v *Verdict) format(x float64) string {
 	case math.IsInf(x, 1):
 		return "never"
 	case v.Unit == "s":
-		return sixDigits(time.Duration(math.Round(x * 1e9))).String()
+		return apart(x, 6, v.limits, func(x float64, digits int) string {
+			return table.Duration(time.Duration(math.Round(x*1e9)), digits)
+		})
 	}
-	text := strconv.FormatFloat(x, 'g', 6, 64)
-	if math.Abs(x) < 1e15 && x == math.Trunc(x) {
-		text = strconv.FormatFloat(x, 'f', -1, 64)
-	}
-	return text + v.Unit
+	return apart(x, 6, v.limits, func(x float64, digits int) string {
+		if math.Abs(x) < 1e15 && x == math.Trunc(x) {
+			digits = -1 // all
+		}
+		text := strconv.FormatFloat(x, 'g', digits, 64)
+		if digits < 0 {
+			text = strconv.FormatFloat(x, 'f', -1, 64)
+		}
+		return text + v.Unit
+	})
 }
 
-// sixDigits rounds a duration to six digits, such as 1m4.7332s.
-func sixDigits(d time.Duration) time.Duration {
-	unit := time.Duration(1)
-	for d/unit >= 1_000_000 {
-		unit *= 10
+// apart renders a value with so many digits, and more where it would look like
+// a limit that it is not.
+func apart(x float64, digits int, limits []float64, render func(x float64, digits int) string) string {
+	for ; ; digits++ {
+		text := render(x, digits)
+		same := func(limit float64) bool { return limit != x && render(limit, digits) == text }
+		if digits >= 17 || !slices.ContainsFunc(limits, same) {
+			return text
+		}
 	}
-	return d.Round(unit)
 }
 
 // WriteText prints what became of each claim.
@@ -66,8 +87,8 @@ func WriteText(w io.Writer, reports []Report) error {
 		for k := range r.Verdicts {
 			v := &r.Verdicts[k]
 			t.Append(v.Claim, v.Measured(), string(v.Status))
-			if v.Note != "" {
-				t.Notes = append(t.Notes, fmt.Sprintf("%s: %s.", v.Claim, v.Note))
+			for _, note := range v.Notes {
+				t.Notes = append(t.Notes, fmt.Sprintf("%s: %s.", v.Claim, note))
 			}
 			if v.Status != Holds && v.Why != "" {
 				t.Notes = append(t.Notes, fmt.Sprintf("%s: %s", v.Claim, strings.Join(strings.Fields(v.Why), " ")))

@@ -86,7 +86,7 @@ func (s *shortWriter) Write(p []byte) (int, error) {
 func TestWriteJUnit(t *testing.T) {
 	var b bytes.Buffer
 	reports := reportsOf(t, judged, 2)
-	if err := WriteJUnit(&b, reports); err != nil {
+	if err := WriteJUnit(&b, reports, nil); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(b.String(), "<?xml ") || !strings.HasSuffix(b.String(), "</testsuites>\n") {
@@ -112,7 +112,7 @@ func TestWriteJUnit(t *testing.T) {
 		}
 		for k, c := range s.Cases {
 			v := &r.Verdicts[k]
-			if c.Name != v.Claim || c.Class != title || !strings.Contains(c.Output, "measured "+v.Measured()+" in "+replications(len(v.Values))) {
+			if c.Name != v.Claim || c.Class != title || !strings.Contains(c.Output, replications(len(v.Values))+": "+v.Measured()) {
 				t.Errorf("test %+v, want %s of %s with %s", c, v.Claim, title, v.Measured())
 			}
 			if (c.Failure != nil) != (v.Status == Fails) || (c.Skipped != nil) != (v.Status == Undecided) {

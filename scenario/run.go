@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,40 +10,13 @@ import (
 	"time"
 
 	"github.com/stormglass/stormglass/model"
-	"github.com/stormglass/stormglass/policies"
 	"github.com/stormglass/stormglass/sim"
-	"github.com/stormglass/stormglass/theory"
 )
-
-// A Status says what became of a claim.
-type Status string
-
-// The statuses. A claim is undecided if its interval holds both values that
-// satisfy it and values that do not: more replications would tell.
-const (
-	Holds     Status = "holds"
-	Fails     Status = "fails"
-	Undecided Status = "undecided"
-)
-
-// A Verdict is a claim and what was measured.
-type Verdict struct {
-	Claim, Why string
-	Note       string // what the claim's subject is without, such as "a-b has no breaker"
-	Status     Status
-	Unit       string    // "", s, or /s
-	Values     []float64 // by replication; NaN where there was nothing to measure, +Inf for never
-	Mean       float64
-	Lo, Hi     float64 // 95 % interval of the mean (Student t), or of the share (Wilson)
-	Share      float64 // of the replications in which it holds
-	Asked      float64 // the share that was asked for; 0 means that the mean counts
-}
 
 // A Report is what became of a case.
 type Report struct {
 	Case     *Case
 	Verdicts []Verdict
-	Elapsed  time.Duration // unset: nothing here reads the wall clock
 }
 
 // Run runs cases on some workers and judges their claims. The result does not
@@ -54,6 +28,9 @@ func Run(ctx context.Context, cases []*Case, workers int, progress func(done, to
 	var jobs []job
 	values := make([][][]float64, len(cases)) // case, replication, claim
 	for i, c := range cases {
+		if c.Replications < 1 || c.Replications > MaxReplications {
+			return nil, fmt.Errorf("%s: replications %d, want 1 to %d", c.Title(), c.Replications, MaxReplications)
+		}
 		values[i] = make([][]float64, c.Replications)
 		for r := range c.Replications {
 			jobs = append(jobs, job{i, r})
@@ -83,7 +60,7 @@ func Run(ctx context.Context, cases []*Case, workers int, progress func(done, to
 				}
 				mu.Unlock()
 				if err != nil {
-					cancel(fmt.Errorf("%s: %w", cases[j.at].Title(), err))
+					cancel(fmt.Errorf("%s: %s: %w", cases[j.at].File, cases[j.at].Title(), err))
 					return
 				}
 			}
@@ -108,78 +85,55 @@ func Run(ctx context.Context, cases []*Case, workers int, progress func(done, to
 	return reports, context.Cause(ctx)
 }
 
-// An observation is what is kept of a run besides the ledger.
-type observation struct {
-	system   *model.System
-	world    *world
-	openings []*opening // first of each link
-	closings []int
-	onChange watcher // told too, if not nil
-}
-
-// An opening is the first of a link's breakers.
-type opening struct {
-	at     time.Duration
-	ledger *model.Ledger
-}
-
-func newObservation(w *world) *observation {
-	return &observation{world: w, openings: make([]*opening, len(w.links)), closings: make([]int, len(w.links))}
-}
-
-// watch notes a change of a breaker.
-func (o *observation) watch(link int, c policies.Change) {
-	switch {
-	case c.To == policies.Open && o.openings[link] == nil:
-		o.openings[link] = &opening{at: time.Duration(sim.TimeOf(c.At)), ledger: o.system.Ledger()}
-	case c.To == policies.Closed:
-		o.closings[link]++
-	}
-	if o.onChange != nil {
-		o.onChange(link, c)
-	}
-}
-
-// spread gives links that share breakers what was observed of them.
-func (o *observation) spread() {
-	for link, source := range o.world.source {
-		o.openings[link], o.closings[link] = o.openings[source], o.closings[source]
-	}
-}
-
-// start makes the system of a replication.
-func (c *Case) start(replication uint64) (*observation, error) {
-	o := newObservation(c.world)
-	var err error
-	o.system, err = model.New(watched(c.Config, o.watch), c.Seed, replication)
-	return o, err
-}
-
 // measure runs a replication and returns a value for each claim.
 func (c *Case) measure(ctx context.Context, replication uint64) ([]float64, error) {
 	o, err := c.start(replication)
 	if err != nil {
 		return nil, err
 	}
-	ledgers := map[time.Duration]*model.Ledger{0: o.system.Ledger()}
+	instants := make(map[time.Duration]*instant)
 	for _, t := range c.instants() {
 		if err := o.system.RunUntil(ctx, sim.Time(t)); err != nil {
 			return nil, err
 		}
-		ledgers[t] = o.system.Ledger()
+		instants[t] = c.look(o, t)
 	}
 	o.spread()
 	series := o.system.Series()
 	values := make([]float64, len(c.statements))
 	for i := range c.statements {
-		values[i] = c.statements[i].measure(c, o, ledgers, series)
+		values[i] = c.statements[i].measure(c, o, instants, series)
 	}
 	return values, nil
 }
 
-// instants are those at which ledgers are needed, in order, the horizon last.
+// An instant is what is kept of one: the ledger of an observation, and the latencies of each client
+// if a claim asks for them.
+type instant struct {
+	ledger *model.Ledger
+	took   []*model.Latencies
+}
+
+func (c *Case) look(o *observation, t time.Duration) *instant {
+	at := &instant{ledger: o.ledger(t)}
+	if slices.ContainsFunc(c.statements, func(s statement) bool { return s.asksLatencies(t, c.Config.Horizon) }) {
+		for _, name := range c.world.clients {
+			at.took = append(at.took, o.system.Latencies(name))
+		}
+	}
+	return at
+}
+
+// asksLatencies reports whether a claim looks at the latencies up to an instant,
+// and not at those of the whole run.
+func (s *statement) asksLatencies(t, horizon time.Duration) bool {
+	until := cmp.Or(s.until, horizon)
+	return s.metric.name == latencies && t > 0 && (t == s.after || t == until) && (s.after > 0 || until < horizon)
+}
+
+// instants are those that claims ask for, in order, the horizon last.
 func (c *Case) instants() []time.Duration {
-	list := []time.Duration{c.Config.Horizon}
+	list := []time.Duration{0, c.Config.Horizon}
 	for i := range c.statements {
 		for _, t := range []time.Duration{c.statements[i].after, c.statements[i].until} {
 			if t > 0 {
@@ -191,22 +145,21 @@ func (c *Case) instants() []time.Duration {
 	return slices.Compact(list)
 }
 
-func (s *statement) measure(c *Case, o *observation, ledgers map[time.Duration]*model.Ledger, series []model.Interval) float64 {
+func (s *statement) measure(c *Case, o *observation, instants map[time.Duration]*instant, series []model.Interval) float64 {
 	until := s.until
 	if until == 0 {
 		until = c.Config.Horizon
 	}
 	v := view{
-		was: ledgers[s.after], now: ledgers[until], length: until - s.after, entity: s.entity, quantile: s.quantile,
-		after: s.after, until: until, run: o,
+		was: instants[s.after].ledger, now: instants[until].ledger, length: until - s.after, entity: s.entity, quantile: s.quantile,
+		after: s.after, until: until, run: o, wasTook: instants[s.after].took, nowTook: instants[until].took,
 	}
 	if s.opening >= 0 {
-		if first := o.openings[s.opening]; first != nil && first.at < until {
-			if first.at < s.after {
-				return math.NaN()
-			}
-			v.now, v.length = first.ledger, first.at-s.after
+		first := o.openings[s.opening]
+		if first == nil || first.at >= until || first.at < s.after {
+			return math.NaN()
 		}
+		v.now, v.length = first.ledger, first.at-s.after
 	}
 	if s.metric.series {
 		for _, i := range series {
@@ -216,97 +169,4 @@ func (s *statement) measure(c *Case, o *observation, ledgers map[time.Duration]*
 		}
 	}
 	return s.metric.value(&v)
-}
-
-// confidence of all intervals.
-const confidence = 0.95
-
-// judge decides a claim from its values, one of each replication.
-func (s *statement) judge(values []float64) Verdict {
-	v := Verdict{Claim: s.text, Why: s.why, Note: s.lacks, Unit: s.metric.unit, Values: values, Asked: s.share}
-	good := 0
-	for _, x := range values {
-		if s.holds(x) {
-			good++
-		}
-	}
-	n := len(values)
-	v.Share = float64(good) / float64(n)
-	v.Mean, v.Lo, v.Hi = mean(values)
-	switch {
-	case measured(values) == 0:
-		v.Status = Fails // nothing to measure in any replication
-	case s.share > 0:
-		v.Lo, v.Hi = theory.WilsonInterval(good, n, confidence)
-		switch {
-		case good == n && (s.share == 1 || n == 1), s.share < 1 && v.Lo >= s.share:
-			v.Status = Holds
-		case s.share == 1, v.Hi < s.share:
-			v.Status = Fails
-		default:
-			v.Status = Undecided
-		}
-	case good == n && (n == 1 || s.all(v.Lo, v.Hi)):
-		v.Status = Holds
-	case math.IsNaN(v.Mean):
-		v.Status = Undecided // nothing to measure in some
-	case s.all(v.Lo, v.Hi):
-		v.Status = Holds
-	case good == 0 && (n == 1 || s.none(v.Lo, v.Hi)) || s.none(v.Lo, v.Hi):
-		v.Status = Fails
-	default:
-		v.Status = Undecided
-	}
-	return v
-}
-
-// measured counts the replications in which there was something to measure.
-func measured(values []float64) (n int) {
-	for _, x := range values {
-		if !math.IsNaN(x) {
-			n++
-		}
-	}
-	return n
-}
-
-// mean returns the mean and its interval. Never as a value makes the mean
-// never; a value that is missing leaves it unknown.
-func mean(values []float64) (m, lo, hi float64) {
-	for _, x := range values {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			m += x
-		}
-	}
-	if m != 0 {
-		return m, m, m
-	}
-	if slices.Min(values) == slices.Max(values) {
-		return values[0], values[0], values[0]
-	}
-	m, sd := theory.MeanSD(values)
-	lo, hi = theory.StudentInterval(len(values), m, sd, confidence)
-	return m, lo, hi
-}
-
-// all reports whether every value from lo to hi satisfies the claim, none
-// whether no value does.
-func (s *statement) all(lo, hi float64) bool {
-	switch s.op {
-	case "!=":
-		return s.low < lo || s.low > hi
-	}
-	return s.holds(lo) && s.holds(hi)
-}
-
-func (s *statement) none(lo, hi float64) bool {
-	switch s.op {
-	case "==":
-		return s.low < lo || s.low > hi
-	case "!=":
-		return lo == hi && lo == s.low
-	case "within":
-		return hi < s.low || lo > s.high || math.IsNaN(lo)
-	}
-	return !s.holds(lo) && !s.holds(hi)
 }

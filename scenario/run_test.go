@@ -61,7 +61,7 @@ func TestMeasure(t *testing.T) {
 		{"openings == 0 until 24s", 0, Holds},
 		{"calls == 1250 before opening of web-b", 1250, Holds},
 		{"calls == 250 after 20s before opening of web-b", 250, Holds},
-		{"calls == 0 until 20s before opening of web-b", 1000, Fails},
+		{"calls == 0 until 20s before opening of web-b", nan, Fails},
 		{"calls == 0 after 30s before opening of web-b", nan, Fails},
 		{"calls != 0 after 30s before opening of web-b", nan, Fails},
 		{"calls_max == 50", 50, Holds},
@@ -193,5 +193,53 @@ func TestRunCalledOff(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) || reports != nil {
 		t.Errorf("%v and %d reports, want it called off", err, len(reports))
+	}
+}
+
+// An instant that does not come is counted apart from the mean.
+func TestNever(t *testing.T) {
+	never := math.Inf(1)
+	for claim, want := range map[string]Status{
+		"first_opening{link=shop-stock} == never": Fails, "first_opening{link=shop-stock} != never": Fails,
+		"first_opening{link=shop-stock} >= 1s": Holds, "first_opening{link=shop-stock} >= 3s": Undecided,
+		"first_opening{link=shop-stock} <= 9s": Fails, "first_opening{link=shop-stock} within 1s..9s": Fails,
+	} {
+		c := Claim{Text: claim}
+		s, err := c.parse(aWorld())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := s.judge([]float64{2, never, 4, never})
+		if v.Status != want || v.Never != 2 || v.Mean != 3 || !strings.HasPrefix(v.Measured(), "never in 2 of 4, else 3s [") {
+			t.Errorf("%s: %s, want %s; %s", claim, v.Status, want, v.Measured())
+		}
+	}
+}
+
+// Nothing is printed as the limit of its claim that is not, and no interval
+// leaves the values that can be.
+func TestMeasuredIsApartFromTheLimit(t *testing.T) {
+	for _, tc := range []struct {
+		claim  string
+		values []float64
+		want   string
+	}{
+		{"latency_mean <= 50ms", []float64{0.050000001}, "50.000001ms"},
+		{"success_ratio >= 1", []float64{0.9999999}, "0.9999999"},
+		{"success_ratio >= 0.5", []float64{1, 1, 0.9}, "0.966667 [0.823245, 1]"},
+		{"requests >= 1", []float64{0, 1}, "0.5 [0, 6.8531]"},
+		{"latency_mean <= 5s", []float64{0.0001, 1}, "500.05ms [0s, 6.85252s]"},
+	} {
+		c := Claim{Text: tc.claim}
+		s, err := c.parse(aWorld())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := s.judge(tc.values); v.Measured() != tc.want {
+			t.Errorf("%s of %v: %s, want %s", tc.claim, tc.values, v.Measured(), tc.want)
+		}
+	}
+	if got := percent(0.9996, 0.95) + percent(1) + percent(0.95, 0.9504); got != "99.96 %100 %95 %" {
+		t.Error(got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Schema returns the JSON schema of scenario files, for editors.
 func Schema() ([]byte, error) {
-	plain, err := document.Schema(File{}, "https://github.com/stormglass/stormglass/scenarios/schema.json", "Stormglass scenario")
+	plain, err := document.Schema(File{}, "https://github.com/stormglass/stormglass/raw/main/scenarios/schema.json", "Stormglass scenario")
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func schemaOfParams(params []document.Param) object {
 			s = object{"type": "integer"}
 		case "true or false":
 			s = object{"type": "boolean"}
-		case unitPercent, unitRatio:
+		case document.UnitPercent, document.UnitRatio:
 			s = object{"type": []string{"string", "number"}, "description": kind}
 		default:
 			s = object{"type": "string", "description": kind}

@@ -6,11 +6,10 @@ import (
 
 	"github.com/stormglass/stormglass/model"
 	"github.com/stormglass/stormglass/policies"
-	"github.com/stormglass/stormglass/policies/presets"
 	"github.com/stormglass/stormglass/sim"
 )
 
-// A breakerGroup is the breakers of a link, or one that links share.
+// A breakerGroup is the private breakers of a link, or one that links share.
 type breakerGroup struct {
 	name     string // of the link, or the shared one
 	link     int    // the first
@@ -19,62 +18,33 @@ type breakerGroup struct {
 	initial  stateCount
 }
 
-// breakers lists the breakers that have states, and returns a copy of the model
-// in which they tell of their changes, by their index in the list.
-func (c *Case) breakers(tell func(breaker int, ch policies.Change)) (model.Config, []breakerGroup) {
-	config := watched(c.Config, nil) // its layers are copies
-	var groups []breakerGroup
-	link := 0
-	steps := func(list []model.Step, instances int) {
-		for _, s := range list {
-			for i := range s.Calls {
-				for _, stack := range []model.Stack{s.Calls[i].Stack, s.Calls[i].Sidecar} {
-					for k := range stack {
-						b := stack[k].Breaker
-						if b == nil || stateless(b) {
-							continue
-						}
-						g := breakerGroup{name: c.world.links[link], link: link, breakers: max(1, instances)}
-						if b.Share != "" {
-							g = breakerGroup{name: b.Share, link: link, shared: true, breakers: 1}
-							if slices.Contains(c.world.links, b.Share) {
-								g.name += " (shared)"
-							}
-						}
-						g.initial.count(firstState(b), g.breakers)
-						at := slices.IndexFunc(groups, func(h breakerGroup) bool { return h.name == g.name })
-						switch {
-						case at < 0:
-							at = len(groups)
-							groups = append(groups, g)
-						case !g.shared: // the link has several
-							groups[at].breakers += g.breakers
-							groups[at].initial.add(g.initial)
-						}
-						b.OnChange = func(ch policies.Change) { tell(at, ch) }
-					}
-				}
-				link++
-			}
-		}
+// add adds the breakers of a layer, one for each instance, unless it is the one
+// that is shared.
+func (g *breakerGroup) add(instances int) {
+	if g.shared {
+		g.breakers = 1
+	} else {
+		g.breakers += instances
 	}
-	for i := range config.Nodes {
-		steps(config.Nodes[i].Steps, config.Nodes[i].Replicas)
-	}
-	for i := range config.Clients {
-		steps(config.Clients[i].Steps, config.Clients[i].Instances)
-	}
-	return config, groups
 }
 
-// stateless reports whether a breaker is a throttle, which refuses at random
-// and is closed all the time.
-func stateless(b *model.BreakerLayer) bool {
-	switch b.Preset.(type) {
-	case presets.GoogleSREConfig, presets.AegisConfig, presets.FailsafeThrottlerConfig:
-		return true
+// breakers lists the breakers that have states, and returns a copy of the model
+// in which they tell of their changes, by their index in the list.
+func (c *Case) breakers(tell watcher) (model.Config, []breakerGroup) {
+	config := watched(c.Config, c.world, tell)
+	groups := slices.Clone(c.world.breakers)
+	for _, b := range breakerLayers(config) {
+		own := c.world.subjects[c.world.owner(b)].own
+		switch {
+		case own < 0:
+		case groups[own].shared:
+			groups[own].initial = stateCount{}
+			groups[own].initial.count(firstState(b.BreakerLayer), 1)
+		default:
+			groups[own].initial.count(firstState(b.BreakerLayer), b.instances)
+		}
 	}
-	return false
+	return config, groups
 }
 
 // firstState is the state in which a breaker begins: not all begin closed.

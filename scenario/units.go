@@ -2,13 +2,17 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/stormglass/stormglass/names"
 	"github.com/stormglass/stormglass/policies"
+	"github.com/stormglass/stormglass/scenario/document"
 )
 
 // A Duration is written as 200ms, 10s, 1h30m or PT10S.
@@ -36,7 +40,7 @@ var digitsApart = regexp.MustCompile(`[0-9.]\s+[0-9.]`)
 func ParseDuration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(strings.ReplaceAll(text, " ", ""))
 	if strings.HasPrefix(strings.ToUpper(text), "P") {
-		d, err = parseISO(text)
+		d, err = document.ParseISO(text)
 	}
 	if digitsApart.MatchString(text) {
 		return 0, fmt.Errorf("%q has a number with a space in it, want a duration such as 200ms, 10s, 1h30m or PT10S", text)
@@ -54,37 +58,6 @@ func ParseDuration(text string) (time.Duration, error) {
 		return 0, fmt.Errorf("%q is too long, want at most %.0fh", text, maxDuration.Hours())
 	}
 	return d, nil
-}
-
-// parseISO reads a duration of ISO 8601 in days, hours, minutes and seconds.
-func parseISO(text string) (time.Duration, error) {
-	bad := fmt.Errorf("%q is no ISO duration", text)
-	days, clock, timed := strings.Cut(strings.ToUpper(text)[1:], "T")
-	sum, parts := 0.0, 0
-	for _, part := range []struct {
-		text  string
-		units string
-	}{{days, "WD"}, {clock, "HMS"}} {
-		rest, used := part.text, 0
-		for rest != "" {
-			i := strings.IndexFunc(rest, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
-			if i < 1 {
-				return 0, bad
-			}
-			k := strings.IndexByte(part.units[used:], rest[i])
-			n, err := strconv.ParseFloat(rest[:i], 64)
-			if k < 0 || err != nil {
-				return 0, bad
-			}
-			used += k + 1
-			sum += n * map[byte]float64{'W': 7 * 86400e9, 'D': 86400e9, 'H': 3600e9, 'M': 60e9, 'S': 1e9}[rest[i]]
-			rest, parts = rest[i+1:], parts+1
-		}
-	}
-	if parts == 0 || timed && clock == "" || sum >= math.MaxInt64 {
-		return 0, bad
-	}
-	return time.Duration(math.Round(sum)), nil
 }
 
 // A Ratio is written as 0.1 or 10%, from 0 to 1.
@@ -204,24 +177,25 @@ func (f *Factor) ParseText(text string) error {
 }
 
 // A Code is the number or the name of an error: 503, timeout, connect-failure,
-// connect-timeout, reset, breaker-open, limit or other.
+// connect-timeout, reset, breaker-open or limit.
 type Code policies.ErrorCode
 
 var codeNames = map[string]policies.ErrorCode{
-	"other": policies.ErrOther, "timeout": policies.ErrTimeout, "connect-failure": policies.ErrConnect,
+	"timeout": policies.ErrTimeout, "connect-failure": policies.ErrConnect,
 	"connect-timeout": policies.ErrConnectTimeout, "reset": policies.ErrReset,
 	"breaker-open": policies.ErrBreakerOpen, "limit": policies.ErrLimit,
 }
 
 // ParseText implements the reader of documents.
 func (c *Code) ParseText(text string) error {
-	if code, ok := codeNames[strings.ReplaceAll(text, "_", "-")]; ok && code != policies.ErrOther {
+	if code, ok := codeNames[strings.ReplaceAll(text, "_", "-")]; ok {
 		*c = Code(code)
 		return nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 100 || n > 599 {
-		return fmt.Errorf("%q, want a status from 100 to 599 or one of timeout, connect-failure, connect-timeout, reset, breaker-open, limit", text)
+		known := slices.Sorted(maps.Keys(codeNames))
+		return fmt.Errorf("%q, want a status from 100 to 599 or a name; %s", text, names.Known(text, known))
 	}
 	*c = Code(n)
 	return nil

@@ -96,7 +96,7 @@ func TestCode(t *testing.T) {
 			"503": 503, "100": 100, "599": 599, "timeout": float64(policies.ErrTimeout), "connect-failure": float64(policies.ErrConnect),
 			"connect_failure": float64(policies.ErrConnect), "reset": float64(policies.ErrReset), "limit": float64(policies.ErrLimit),
 		},
-		map[string]string{"99": "from 100 to 599", "600": "from 100 to 599", "0": "from 100 to 599", "other": "one of timeout", "": "from 100", "5xx": "from 100", "-503": "from 100"})
+		map[string]string{"99": "from 100 to 599", "600": "from 100 to 599", "0": "from 100 to 599", "other": "known: breaker-open", "": "from 100", "5xx": "from 100", "-503": "from 100"})
 }
 
 func FuzzDuration(f *testing.F) {

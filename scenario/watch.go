@@ -7,45 +7,63 @@ import (
 	"github.com/stormglass/stormglass/policies"
 )
 
-// A watcher is told of the changes of the breakers of a link.
-type watcher func(link int, c policies.Change)
+// A watcher is told of the changes of breakers, which it knows by their place in
+// world.breakers.
+type watcher func(breaker int, c policies.Change)
 
-// watched is a copy of a model whose breakers tell of their changes. Links are
-// numbered as in a world.
-func watched(c model.Config, watch watcher) model.Config {
-	link := 0
-	steps := func(list []model.Step) []model.Step {
-		list = slices.Clone(list)
-		for i := range list {
-			list[i].Calls = slices.Clone(list[i].Calls)
-			for k := range list[i].Calls {
-				call, at := &list[i].Calls[k], link
-				tell := func(c policies.Change) { watch(at, c) }
-				call.Stack, call.Sidecar = telling(call.Stack, tell), telling(call.Sidecar, tell)
-				link++
-			}
-		}
-		return list
-	}
+// watched is a copy of a model whose breakers tell of their changes.
+func watched(c model.Config, w *world, watch watcher) model.Config {
 	c.Nodes, c.Clients = slices.Clone(c.Nodes), slices.Clone(c.Clients)
 	for i := range c.Nodes {
-		c.Nodes[i].Steps = steps(c.Nodes[i].Steps)
+		c.Nodes[i].Steps = copied(c.Nodes[i].Steps)
 	}
 	for i := range c.Clients {
-		c.Clients[i].Steps = steps(c.Clients[i].Steps)
+		c.Clients[i].Steps = copied(c.Clients[i].Steps)
+	}
+	for _, b := range breakerLayers(c) {
+		if own := w.subjects[w.owner(b)].own; own >= 0 {
+			b.OnChange = func(c policies.Change) { watch(own, c) }
+		}
 	}
 	return c
 }
 
-// telling is a copy of a stack whose breakers tell of their changes.
-func telling(stack model.Stack, tell func(policies.Change)) model.Stack {
-	stack = slices.Clone(stack)
-	for i := range stack {
-		if stack[i].Breaker != nil {
-			breaker := *stack[i].Breaker
-			breaker.OnChange = tell
-			stack[i].Breaker = &breaker
+// copied is a copy of steps that shares no breaker layer with them.
+func copied(steps []model.Step) []model.Step {
+	steps = slices.Clone(steps)
+	for i := range steps {
+		steps[i].Calls = slices.Clone(steps[i].Calls)
+		for k := range steps[i].Calls {
+			call := &steps[i].Calls[k]
+			call.Stack, call.Sidecar = slices.Clone(call.Stack), slices.Clone(call.Sidecar)
+			for _, stack := range []model.Stack{call.Stack, call.Sidecar} {
+				for n := range stack {
+					if stack[n].Breaker != nil {
+						breaker := *stack[n].Breaker
+						stack[n].Breaker = &breaker
+					}
+				}
+			}
 		}
 	}
-	return stack
+	return steps
+}
+
+// A breakerLayer is one with its place.
+type breakerLayer struct {
+	*model.BreakerLayer
+	link, instances int
+}
+
+// breakerLayers lists those of a model: link by link, the outermost first.
+func breakerLayers(c model.Config) []breakerLayer {
+	var list []breakerLayer
+	for i, link := range c.Links() {
+		for _, l := range slices.Concat(link.Stack, link.Sidecar) {
+			if l.Breaker != nil {
+				list = append(list, breakerLayer{l.Breaker, i, link.Instances})
+			}
+		}
+	}
+	return list
 }

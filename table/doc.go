@@ -5,6 +5,8 @@
 // a row (the detection delay of a breaker that never opened) is NaN in memory
 // and an empty cell in CSV; it is never 0 or -1.
 //
+// A [Text] is a table for the terminal, and [Duration] writes a time for people.
+//
 //	t := table.New("demo",
 //		[]table.Column{{Name: "policy"}},
 //		[]table.Column{{Name: "delay_s", Doc: "detection delay"}})

@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,8 @@ func (a Anything) Text() string {
 
 type raw interface{ keepNode(*Node, Place) }
 
-// Set returns a copy of a document in which the value at a path is replaced.
+// Set returns a copy of a document in which the value at a path is replaced, or
+// removed if the new one is null.
 // A path is keys and places in lists, such as clients.web.calls[0].stack[1]. The
 // last key may be new, all before it must be there.
 func Set(root *Node, path string, value Anything) (*Node, error) {
@@ -74,7 +76,7 @@ func set(n *Node, steps []step, value *Node, path string) (*Node, error) {
 	if len(steps) == 0 {
 		return value, nil
 	}
-	n = resolve(n)
+	n = Resolve(n)
 	s := steps[0]
 	c := *n
 	c.Content = append([]*Node(nil), n.Content...)
@@ -83,14 +85,22 @@ func set(n *Node, steps []step, value *Node, path string) (*Node, error) {
 		if n.Kind != yaml.SequenceNode || s.index >= len(n.Content) {
 			return nil, fmt.Errorf("path %q: there is no place [%d]", path, s.index)
 		}
+		if len(steps) == 1 && IsNull(value) {
+			c.Content = slices.Delete(c.Content, s.index, s.index+1)
+			return &c, nil
+		}
 		inner, err := set(n.Content[s.index], steps[1:], value, path)
 		c.Content[s.index] = inner
 		return &c, err
-	case n.Kind != yaml.MappingNode && !(n.Kind == yaml.ScalarNode && n.Tag == "!!null"):
-		return nil, fmt.Errorf("path %q: there is no %q in %s, want a mapping", path, s.key, kindOf(n))
+	case n.Kind != yaml.MappingNode && !IsNull(n):
+		return nil, fmt.Errorf("path %q: there is no %q in %s, want a mapping", path, s.key, KindOf(n))
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == s.key {
+			if len(steps) == 1 && IsNull(value) {
+				c.Content = slices.Delete(c.Content, i, i+2)
+				return &c, nil
+			}
 			inner, err := set(n.Content[i+1], steps[1:], value, path)
 			c.Content[i+1] = inner
 			return &c, err
@@ -102,6 +112,9 @@ func set(n *Node, steps []step, value *Node, path string) (*Node, error) {
 			known = append(known, n.Content[i].Value)
 		}
 		return nil, fmt.Errorf("path %q: there is no %q; %s", path, s.key, names.Known(s.key, known))
+	}
+	if IsNull(value) {
+		return nil, fmt.Errorf("path %q: there is no %q to remove", path, s.key)
 	}
 	if n.Kind == yaml.ScalarNode { // nothing becomes a mapping
 		c = Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Column: n.Column}

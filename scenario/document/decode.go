@@ -30,15 +30,8 @@ type decoder struct{ problems *Problems }
 // at is the place of a node below another one.
 func at(n *Node, path string) Place { return Place{Line: n.Line, Column: n.Column, Path: path} }
 
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
-
 func (d decoder) value(n *Node, v reflect.Value, place Place) {
-	n = resolve(n)
+	n = Resolve(n)
 	if n.Kind == yaml.ScalarNode && strings.ContainsFunc(n.Value, unseen) {
 		d.problems.Add(place, "%q, want a text without control characters", n.Value)
 		return
@@ -139,20 +132,8 @@ func (d decoder) scalar(n *Node, place Place, want string) bool {
 	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
 		return true
 	}
-	d.problems.Add(place, "%s, want %s", kindOf(n), want)
+	d.problems.Add(place, "%s, want %s", KindOf(n), want)
 	return false
-}
-
-func kindOf(n *Node) string {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		return "a mapping"
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case n.Tag == "!!null":
-		return "nothing"
-	}
-	return fmt.Sprintf("%q", n.Value)
 }
 
 func (d decoder) list(n *Node, v reflect.Value, place Place) {
@@ -185,15 +166,15 @@ func unprinted(r rune) bool { return !unicode.IsPrint(r) }
 // key returns where a key below a place stands, and whether it is one that was
 // not seen before.
 func (d decoder) key(n *Node, seen map[string]Place, below Place) (Place, bool) {
-	key := resolve(n)
+	key := Resolve(n)
 	where := at(n, below.Path)
 	control := strings.ContainsFunc(key.Value, unprinted)
 	if key.Kind == yaml.ScalarNode && len(key.Value) <= maxKey && !control {
-		where.Path = join(below.Path, key.Value)
+		where.Path = Join(below.Path, key.Value)
 	}
 	switch first, twice := seen[key.Value]; {
 	case key.Kind != yaml.ScalarNode || key.Tag == "!!null" || key.Value == "":
-		d.problems.Add(where, "%s as a key, want a text", kindOf(key))
+		d.problems.Add(where, "%s as a key, want a text", KindOf(key))
 	case len(key.Value) > maxKey:
 		d.problems.Add(where, "a key of %d bytes, want at most %d", len(key.Value), maxKey)
 	case control:
@@ -214,19 +195,19 @@ func (d decoder) mapping(n *Node, m mapping, place Place) {
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		d.problems.Add(place, "%s, want a mapping of names", kindOf(n))
+		d.problems.Add(place, "%s, want a mapping of names", KindOf(n))
 		return
 	}
 	seen := make(map[string]Place)
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := resolve(n.Content[i]), n.Content[i+1]
+		key, value := Resolve(n.Content[i]), n.Content[i+1]
 		where, ok := d.key(n.Content[i], seen, place)
 		if !ok {
 			continue
 		}
 		v := reflect.ValueOf(m.add(key.Value, where)).Elem()
 		_, asItIs := v.Addr().Interface().(raw)
-		if resolve(value).Tag == "!!null" && v.Kind() == reflect.Struct && !asItIs { // "b:" means "b: {}"
+		if Resolve(value).Tag == "!!null" && v.Kind() == reflect.Struct && !asItIs { // "b:" means "b: {}"
 			d.keep(v, where)
 			continue
 		}
@@ -241,6 +222,7 @@ type field struct {
 	required bool
 	doc      string
 	enum     string // allowed texts, joined by commas
+	above0   bool   // a 0 would not mean what it says
 	index    []int
 	kind     reflect.Type
 }
@@ -262,7 +244,7 @@ func fieldsOf(t reflect.Type) []field {
 			continue
 		}
 		key, option, _ := strings.Cut(tag, ",")
-		list = append(list, field{key, option == "required", f.Tag.Get("doc"), f.Tag.Get("enum"), []int{i}, f.Type})
+		list = append(list, field{key, option == "required", f.Tag.Get("doc"), f.Tag.Get("enum"), f.Tag.Get("above") == "0", []int{i}, f.Type})
 	}
 	return list
 }
@@ -271,13 +253,13 @@ var placeType = reflect.TypeFor[Place]()
 
 func (d decoder) fields(n *Node, v reflect.Value, place Place) {
 	if n.Kind != yaml.MappingNode {
-		d.problems.Add(place, "%s, want a mapping with %s", kindOf(n), keysOf(v.Type()))
+		d.problems.Add(place, "%s, want a mapping with %s", KindOf(n), keysOf(v.Type()))
 		return
 	}
 	place.Keys = make(map[string]Place)
 	known := fieldsOf(v.Type())
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := resolve(n.Content[i]), n.Content[i+1]
+		key, value := Resolve(n.Content[i]), n.Content[i+1]
 		where, ok := d.key(n.Content[i], place.Keys, place)
 		if !ok {
 			continue
@@ -293,7 +275,11 @@ func (d decoder) fields(n *Node, v reflect.Value, place Place) {
 			where.Line, where.Column = n.Content[i].Line, n.Content[i].Column
 		}
 		place.Keys[key.Value] = where
+		before := len(d.problems.List)
 		d.value(value, target, where)
+		if f.above0 && len(d.problems.List) == before && isZero(target) {
+			d.problems.Add(where, "%s, want more than 0, or no %s", Resolve(value).Value, key.Value)
+		}
 		if f.enum != "" && target.Kind() == reflect.String {
 			d.oneOf(target.String(), strings.Split(f.enum, ","), where)
 		}
@@ -304,6 +290,14 @@ func (d decoder) fields(n *Node, v reflect.Value, place Place) {
 		}
 	}
 	d.keep(v, place)
+}
+
+// isZero reports whether a value is 0 in spite of being given.
+func isZero(v reflect.Value) bool {
+	if v.Kind() == reflect.Pointer {
+		return !v.IsNil() && isZero(v.Elem())
+	}
+	return v.IsZero()
 }
 
 // keep stores the place in the struct, if it has a field for it that is empty.

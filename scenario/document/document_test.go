@@ -3,6 +3,7 @@ package document
 import (
 	"errors"
 	"fmt"
+	"go.yaml.in/yaml/v3"
 	"strings"
 	"testing"
 	"time"
@@ -160,6 +161,26 @@ func TestManyProblems(t *testing.T) {
 	lines := strings.Split(err.Error(), "\n")
 	if len(lines) != most+1 || lines[most] != "f: 2950 more problems" {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
+	}
+}
+
+// Null removes what is at a path.
+func TestSetRemoves(t *testing.T) {
+	root, _ := Parse("f", []byte("list: [1, 2, 3]\nparts: {p: 3, q: 4}"))
+	null := Anything{node: &Node{Kind: yaml.ScalarNode, Tag: "!!null"}}
+	for path, want := range map[string]string{
+		"list[1]": "list: [1, 3]\nparts: {p: 3, q: 4}\n", "parts.p": "list: [1, 2, 3]\nparts: {q: 4}\n", "parts": "list: [1, 2, 3]\n",
+	} {
+		changed, err := Set(root, path, null)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, _ := yaml.Marshal(changed); string(text) != want {
+			t.Errorf("%s: %q, want %q", path, text, want)
+		}
+	}
+	if _, err := Set(root, "parts.r", null); err == nil || !strings.Contains(err.Error(), `there is no "r" to remove`) {
+		t.Error(err)
 	}
 }
 

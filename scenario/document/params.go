@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -28,6 +29,18 @@ func (p Params) Given() bool {
 	return p.node != nil && (len(p.node.Content) > 0 || p.node.Kind == yaml.ScalarNode && p.node.Tag != "!!null")
 }
 
+// The units of numbers among parameters; all others are plain numbers, whose
+// unit is empty.
+const (
+	UnitPercent = "percent" // 40 is 40 %
+	UnitRatio   = "ratio"   // 0.4 is 40 %
+	NoParam     = "-"       // in place of a unit: the field is no parameter
+)
+
+// maxWhole is the largest whole number in a unit, and the smallest but for its
+// sign.
+const maxWhole = math.MaxInt32
+
 // A ParamReader reads parameters into structs whose fields have no keys: the
 // key of a field is its name in snake case, and what it means is up to the
 // functions.
@@ -35,7 +48,7 @@ type ParamReader struct {
 	Duration func(text string) (time.Duration, error)
 	// Number reads a number in a unit, which is empty for a plain one.
 	Number func(unit, text string) (float64, error)
-	// Unit is the unit of a number of a struct, or "-" for a field that is no
+	// Unit is the unit of a number of a struct, or NoParam for a field that is no
 	// parameter. It is asked when the texts of the struct have been read.
 	Unit func(of reflect.Value, field reflect.StructField) string
 }
@@ -65,7 +78,7 @@ func (r ParamReader) params(v reflect.Value) []Param {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		unit := r.Unit(v, f)
-		if !f.IsExported() || unit == "-" {
+		if !f.IsExported() || unit == NoParam {
 			continue
 		}
 		p := Param{Key: ParamKey(f.Name), Owner: v.Type(), Field: f.Name, value: v.Field(i)}
@@ -126,7 +139,7 @@ func (p Param) Text() string {
 }
 
 func (p Param) sign() string {
-	if p.Unit == "percent" {
+	if p.Unit == UnitPercent {
 		return "%"
 	}
 	return ""
@@ -161,7 +174,7 @@ func (r *paramsReading) fail(at Place, format string, args ...any) {
 // mapping reads the texts first, since units may depend on them.
 func (r *paramsReading) mapping(n *Node, v reflect.Value, place Place, path string) {
 	if n.Kind != yaml.MappingNode {
-		r.fail(place, "%s, want a mapping with %s", kindOf(n), strings.Join(paramKeys(r.params(v)), ", "))
+		r.fail(place, "%s, want a mapping with %s", KindOf(n), strings.Join(paramKeys(r.params(v)), ", "))
 		return
 	}
 	type entry struct {
@@ -173,7 +186,7 @@ func (r *paramsReading) mapping(n *Node, v reflect.Value, place Place, path stri
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		where, ok := r.decoder.key(n.Content[i], seen, place)
 		if r.good = r.good && ok; ok {
-			entries = append(entries, entry{resolve(n.Content[i]), n.Content[i+1], where})
+			entries = append(entries, entry{Resolve(n.Content[i]), n.Content[i+1], where})
 		}
 	}
 	for _, texts := range []bool{true, false} {
@@ -190,7 +203,7 @@ func (r *paramsReading) mapping(n *Node, v reflect.Value, place Place, path stri
 				if e.value.Tag != "!!null" || e.value.Value != "" {
 					e.where.Line, e.where.Column = e.value.Line, e.value.Column
 				}
-				r.value(resolve(e.value), params[i], e.where, join(path, e.key.Value))
+				r.value(Resolve(e.value), params[i], e.where, Join(path, e.key.Value))
 			}
 		}
 	}
@@ -204,7 +217,7 @@ func (r *paramsReading) value(n *Node, p Param, where Place, path string) {
 	}
 	r.keys[path] = where
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		r.fail(where, "%s, want a value: %s", kindOf(n), kind)
+		r.fail(where, "%s, want a value: %s", KindOf(n), kind)
 		return
 	}
 	switch {
@@ -222,8 +235,10 @@ func (r *paramsReading) value(n *Node, p Param, where Place, path string) {
 			r.fail(where, "%v", err)
 		case p.value.CanFloat():
 			p.value.SetFloat(x)
-		case x != float64(int32(x)):
+		case x != math.Trunc(x):
 			r.fail(where, "%q, want a whole number", n.Value)
+		case math.Abs(x) > maxWhole:
+			r.fail(where, "%q, want a whole number from %d to %d", n.Value, -maxWhole, maxWhole)
 		default:
 			p.value.SetInt(int64(x))
 		}

@@ -34,7 +34,7 @@ var testReader = ParamReader{
 	Unit: func(of reflect.Value, field reflect.StructField) string {
 		switch p, _ := of.Interface().(params); {
 		case field.Name == "Skipped":
-			return "-"
+			return NoParam
 		case field.Name == "Whole" || field.Name == "Rate" && p.Kind != "plain":
 			return "u"
 		}
@@ -64,6 +64,9 @@ func TestParams(t *testing.T) {
 	if p, _, _, err := readParams("{rate: 2, kind: plain}"); err != nil || p.Rate != 2 { // the unit depends on a later text
 		t.Errorf("%+v, %v", p, err)
 	}
+	if p, _, _, err := readParams("{whole: -2147483647u}"); err != nil || p.Whole != -2147483647 {
+		t.Errorf("%+v, %v", p, err)
+	}
 	for _, text := range []string{"{}", "", "~"} {
 		if p, _, good, err := readParams(text); err != nil || !good || !reflect.DeepEqual(p, params{}) {
 			t.Errorf("%s: %+v, %v", text, p, err)
@@ -80,7 +83,10 @@ func TestWrongParams(t *testing.T) {
 		"{rate: x}":                "f:2:14: more.rate: ",
 		"{rate: 1u, rate: 2u}":     "f:2:18: more.rate: given twice",
 		"{whole: 1.5u}":            `f:2:15: more.whole: "1.5u", want a whole number`,
-		"{whole: 1e12u}":           `f:2:15: more.whole: "1e12u", want a whole number`,
+		"{whole: 1e12u}":           `f:2:15: more.whole: "1e12u", want a whole number from -2147483647 to 2147483647`,
+		"{whole: 2147483648u}":     `"2147483648u", want a whole number from`,
+		"{whole: -3e9u}":           `"-3e9u", want a whole number from`,
+		"{whole: 1e300u}":          `"1e300u", want a whole number from`,
 		"{on: 7}":                  `f:2:12: more.on: "7", want true or false`,
 		"{inner: {dep: 1}}":        `f:2:16: more.inner.dep: unknown key "dep"; did you mean "deep"?`,
 		"{inner: {deep: 1.5}}":     "f:2:22: more.inner.deep: ",

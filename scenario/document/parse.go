@@ -23,16 +23,13 @@ const (
 	textSize = 64      // bytes of a text that count as another value
 )
 
-// A Node is a part of a YAML document.
-type Node = yaml.Node
-
 // Parse reads the only document in a file.
 func Parse(file string, text []byte) (*Node, error) {
 	fail := func(line, column int, format string, args ...any) (*Node, error) {
 		return nil, Problem{File: file, Place: Place{Line: line, Column: column}, Rule: fmt.Sprintf(format, args...)}
 	}
 	if len(text) > MaxBytes {
-		return fail(1, 1, "%d bytes, want at most %d", len(text), MaxBytes)
+		return fail(1, 1, "too long, want at most %d bytes", MaxBytes)
 	}
 	if line := tooDeep(text); line > 0 {
 		return fail(line, 1, "nested too deeply, want at most %d brackets within each other", maxDepth)
@@ -172,11 +169,3 @@ var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 
 // maxSearched is the length of texts whose errors are searched for, in bytes.
 const maxSearched = 1 << 16
-
-// resolve follows an alias.
-func resolve(n *Node) *Node {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	return n
-}

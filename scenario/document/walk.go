@@ -65,7 +65,7 @@ func ofTag(n *Node) string {
 	switch {
 	case n.Tag == "!!str" && n.Kind == yaml.ScalarNode:
 	case n.Tag == "!!str" || known && !slices.Contains(fitting, bare.ShortTag()):
-		return fmt.Sprintf("tag %s on %s, want a value that it fits, or no tag", n.Tag, kindOf(&bare))
+		return fmt.Sprintf("tag %s on %s, want a value that it fits, or no tag", n.Tag, KindOf(&bare))
 	case !known:
 		return fmt.Sprintf("tag %q, want none", n.Tag)
 	}
