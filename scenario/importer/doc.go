@@ -11,8 +11,10 @@
 // in a comment beside it, or the word "default"; what has no counterpart in
 // the model is listed with its line, and what is probably mistyped as UNKNOWN.
 // What no file says, such as the load, the nodes and the claims, is marked with
-// MADE UP, and errors that a file calls by other names with GUESSED. Forms that
-// the library itself would refuse are errors.
+// MADE UP, and errors that a file calls by other names with GUESSED. Breakers that
+// a library has for each host, which the model has for a link, get a WARNING. Forms
+// that the library itself would refuse are errors. Names of keys are compared as
+// the library does: a wrong case is UNKNOWN where case counts.
 //
 //	im, err := importer.Read("application.yml", text)
 //	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/stormglass/stormglass/scenario/document"
 )
 
 // A durationForm reads durations as a family writes them. Its error says what
@@ -42,24 +44,14 @@ func springDuration(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is no duration, want one such as 200ms, 10s, PT10S or a bare number of milliseconds", text)
 }
 
-var iso = regexp.MustCompile(`^[Pp](?:(\d+)[Dd])?(?:[Tt](?:(\d+)[Hh])?(?:(\d+)[Mm])?(?:(\d+(?:\.\d{0,9})?)[Ss])?)?$`)
-
+// isoDuration reads PT10S as Java does: it knows no weeks, and no fractions but
+// of seconds.
 func isoDuration(text string) (time.Duration, bool) {
-	m := iso.FindStringSubmatch(text)
-	if m == nil || strings.HasSuffix(strings.ToUpper(text), "T") || len(text) < 3 {
+	d, err := document.ParseISO(text)
+	if err != nil || d > longest || strings.ContainsAny(text, "Ww") || strings.ContainsAny(text, ".,") && !strings.HasSuffix(strings.ToUpper(text), "S") {
 		return 0, false
 	}
-	var sum time.Duration
-	for i, unit := range []float64{86400e9, 3600e9, 60e9, 1e9} {
-		if m[i+1] == "" {
-			continue
-		}
-		d, ok := whole(m[i+1], unit)
-		if sum += d; !ok || sum > longest {
-			return 0, false
-		}
-	}
-	return sum, true
+	return d, true
 }
 
 var seconds = regexp.MustCompile(`^(\d+\.?\d{0,9}|\.\d{1,9})s$`)

@@ -2,10 +2,12 @@ package importer
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/stormglass/stormglass/policies/presets"
+	"github.com/stormglass/stormglass/scenario/document"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -24,7 +26,7 @@ func isEnvoy(root *yaml.Node) bool {
 
 // deep reports whether f says so of any key in a part of a file.
 func deep(n *yaml.Node, depth int, f func(string) bool) bool {
-	if n = resolve(n); depth > 40 {
+	if n = document.Resolve(n); depth > 40 {
 		return false
 	}
 	if hasKey(n, f) {
@@ -41,7 +43,8 @@ func deep(n *yaml.Node, depth int, f func(string) bool) bool {
 // An envoyFile is what was found in one.
 type envoyFile struct {
 	routes   []envoyRoute
-	clusters []settings
+	clusters []settings          // with breakers or outlier detection
+	plain    map[string]settings // clusters with neither, by name
 }
 
 type envoyRoute struct {
@@ -51,7 +54,7 @@ type envoyRoute struct {
 }
 
 func readEnvoy(r *reader, roots []*yaml.Node) {
-	var f envoyFile
+	f := envoyFile{plain: make(map[string]settings)}
 	for _, root := range roots {
 		f.walk(r, root, "", settings{r: r}, 0)
 	}
@@ -76,7 +79,10 @@ func readEnvoy(r *reader, roots []*yaml.Node) {
 		}
 		k, ok := byName[name]
 		cluster := settings{r: r}
-		if !ok && len(f.clusters) == 1 { // alone, it is index 0
+		if plain, found := f.plain[name]; found && !ok {
+			plain.skip("name")
+			cluster = plain
+		} else if !ok && len(f.clusters) == 1 { // alone, it is index 0
 			ok = name == "" || !f.clusters[0].has("name")
 		}
 		if ok {
@@ -106,7 +112,7 @@ func readEnvoy(r *reader, roots []*yaml.Node) {
 // walk finds routes and clusters. The retry policy of a virtual host is handed
 // down to routes without their own.
 func (f *envoyFile) walk(r *reader, n *yaml.Node, path string, host settings, depth int) {
-	if n = resolve(n); depth > 40 {
+	if n = document.Resolve(n); depth > 40 {
 		return
 	}
 	if n.Kind == yaml.SequenceNode {
@@ -127,6 +133,8 @@ func (f *envoyFile) walk(r *reader, n *yaml.Node, path string, host settings, de
 	isHost := s.has("routes")
 	if s.has("circuit_breakers", "outlier_detection") {
 		f.clusters = append(f.clusters, s)
+	} else if name := textAt(n, "name"); name != "" && s.has("load_assignment", "hosts", "type", "lb_policy", "connect_timeout") {
+		f.plain[name] = s
 	}
 	if s.has("retry_policy") {
 		own, _ := s.child("retry_policy")
@@ -138,10 +146,14 @@ func (f *envoyFile) walk(r *reader, n *yaml.Node, path string, host settings, de
 		}
 	}
 	for _, e := range s.maps[0].entries {
-		if e.is("retry_policy", "circuit_breakers", "outlier_detection") {
+		switch relaxed(e.name) {
+		case "retrypolicy", "circuitbreakers", "outlierdetection":
+			if !r.is(e.name, "retry_policy", "circuit_breakers", "outlier_detection") {
+				r.open(s) // so that the key is told as unknown
+			}
 			continue
 		}
-		if e.is("route") && e.value.Kind == yaml.MappingNode && !hasKey(e.value, func(k string) bool { return relaxed(k) == "retrypolicy" }) {
+		if r.is(e.name, "route") && e.value.Kind == yaml.MappingNode && !r.at(e.value, e.place.Path).has("retry_policy") {
 			action := r.at(e.value, e.place.Path)
 			r.open(action)
 			f.routes = append(f.routes, envoyRoute{action, host, len(host.maps) > 0})
@@ -162,6 +174,7 @@ func envoyStack(r *reader, name, shared string, route envoyRoute, cluster settin
 	if len(at.maps) == 0 {
 		at = cluster
 	}
+	cluster = cluster.or(route.action)
 	if name == "" {
 		name = "upstream"
 	}
@@ -180,8 +193,12 @@ func envoyStack(r *reader, name, shared string, route envoyRoute, cluster settin
 			}
 		}
 	}
+	hosts, where := envoyHosts(cluster)
+	if hosts > 0 {
+		s.replicas, s.replicasFrom = strconv.Itoa(hosts), where
+	}
 	if _, ok := cluster.find(opened, "outlier_detection"); ok {
-		p := envoyOutlier(r, name, cluster)
+		p := envoyOutlier(r, name, cluster, hosts, where)
 		p.shared(shared, "outlier")
 		s.add(p)
 	}
@@ -325,7 +342,7 @@ func (s settings) envoyPercent(key string, def float64) [2]string {
 	}
 	if e.value.Kind != yaml.MappingNode {
 		s.r.marks[e.key] = consumed
-		s.r.add(e.place, "%s, want a message such as {value: %v}", kindOf(e.value), def)
+		s.r.add(e.place, "%s, want a message such as {value: %v}", document.KindOf(e.value), def)
 		return [2]string{number(def), ""}
 	}
 	inner := s.r.at(e.value, e.place.Path)

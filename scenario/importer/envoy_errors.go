@@ -3,8 +3,6 @@ package importer
 import (
 	"slices"
 	"strconv"
-
-	"github.com/stormglass/stormglass/policies/presets"
 )
 
 // envoyConditions are the errors that the words of retry_on mean. A connection
@@ -79,48 +77,4 @@ func (p *policy) statuses(s settings) (list []string) {
 		list = append(list, strconv.Itoa(n))
 	}
 	return list
-}
-
-// envoyOutlier is the outlier detection of a cluster.
-func envoyOutlier(r *reader, name string, cluster settings) *policy {
-	s, _ := cluster.child("outlier_detection")
-	p := r.policy(name+"-outlier", "breaker", s)
-	p.set("preset", "envoy-outlier", "ejects the host; others take its calls in Envoy, here they are refused")
-	p.open("params")
-	c := presets.EnvoyOutlierDefaults()
-	c.Consecutive5xx = p.limited("consecutive5xx", c.Consecutive5xx, "a run of 5xx that ejects", "consecutive_5xx")
-	c.ConsecutiveGatewayFailure = p.limited("consecutive_gateway_failure", c.ConsecutiveGatewayFailure, "a run of 502 to 504", "consecutive_gateway_failure")
-	c.EnforcingConsecutive5xx = p.count("enforcing_consecutive5xx", 0, c.EnforcingConsecutive5xx, "%", "enforcing_consecutive_5xx")
-	c.EnforcingConsecutiveGatewayFailure = p.count("enforcing_consecutive_gateway_failure", 0, c.EnforcingConsecutiveGatewayFailure, "%",
-		"enforcing_consecutive_gateway_failure")
-	c.Interval = p.duration("interval", protoDuration, c.Interval, "interval")
-	c.BaseEjectionTime = p.duration("base_ejection_time", protoDuration, c.BaseEjectionTime, "base_ejection_time")
-	p.note("the n-th ejection in a row is n times as long")
-	c.MaxEjectionTime = p.duration("max_ejection_time", protoDuration, max(c.MaxEjectionTime, c.BaseEjectionTime), "max_ejection_time")
-	c.MaxEjectionPercent = p.ejected(c.MaxEjectionPercent, "max_ejection_percent")
-	p.must(c.Validate())
-	p.close(1)
-	return p
-}
-
-// ejected writes how many hosts may be out, and of how many.
-func (p *policy) ejected(def int, name string) int {
-	n := p.count("max_ejection_percent", 0, def, "%", name)
-	few := "none is ever ejected"
-	if n == 100 {
-		few = "all of them may be out"
-	} else if n > 0 {
-		few = "of fewer than " + strconv.Itoa((100+n-1)/n) + " none is ever ejected"
-	}
-	p.set("hosts", "10", madeUp+"how many there are; "+few)
-	return n
-}
-
-// limited is count for a number that is as good as none from 2^31 on: never.
-func (p *policy) limited(key string, def int, unit string, names ...string) int {
-	if n, e, ok := p.whole(0, names...); ok && n > most {
-		p.set(key, "0", source(e)+": never")
-		return 0
-	}
-	return p.count(key, 0, def, unit, names...)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stormglass/stormglass/policies/presets"
+	"github.com/stormglass/stormglass/scenario/document"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -47,7 +48,7 @@ func grpcMethod(r *reader, s, throttle settings, throttled bool, share string) {
 	name := "service"
 	for i, e := range s.list(opened, "name") {
 		if e.value.Kind != yaml.MappingNode {
-			r.add(e.place, "%s, want a mapping with service and method", kindOf(e.value))
+			r.add(e.place, "%s, want a mapping with service and method", document.KindOf(e.value))
 			continue
 		}
 		n := r.at(e.value, e.place.Path)

@@ -115,7 +115,7 @@ func TestMeaning(t *testing.T) {
 			delays: presets.EnvoyBackoffConfig{BaseInterval: 25 * ms, MaxInterval: 250 * ms},
 			budget: policies.BudgetConfig{Kind: policies.BudgetUnlimited},
 			breaker: outlier(func(c *presets.EnvoyOutlierConfig) {
-				c.Consecutive5xx, c.ConsecutiveGatewayFailure, c.EnforcingConsecutiveGatewayFailure = 6, 0, 100
+				c.Consecutive5xx, c.ConsecutiveGatewayFailure, c.EnforcingSuccessRate = 6, 0, 0
 				c.Interval, c.BaseEjectionTime, c.MaxEjectionPercent = 5*time.Second, 90*time.Second, 50
 			}),
 			retried: []policies.ErrorCode{500, policies.ErrReset},
@@ -226,7 +226,7 @@ func TestLost(t *testing.T) {
 			"minimum_number_of_calls: 20 # the old ring buffer must be full",
 			"initial_interval: 1s # waitInterval (line 10): 1000 ms",
 			"not_on: [breaker-open] # ignoreExceptions (line 18); GUESSED from the names of classes: CallNotPermittedException is breaker-open",
-			"success: [limit, other, 4xx, 5xx] # recordExceptions (line 14); GUESSED from the names of classes: IOException is connect-failure, reset, timeout; what is",
+			"success: [timeout, breaker-open, limit, other, 4xx, 5xx] # recordExceptions (line 14); GUESSED from the names of classes: IOException is connect-failure, reset; not timeout, which is the time limiter's java.util.concurrent.TimeoutException; what is",
 			"stack: [orders-retry, orders-breaker, orders-timeout, orders-bulkhead] # outermost first",
 		}},
 		{"envoy.yaml", []string{"# not in effect: max_retries: 7 (line 3), there is a retry_budget"}},
@@ -251,7 +251,7 @@ func TestLost(t *testing.T) {
 		{"istio.yaml", []string{"# after 3 attempts that time out the last one has at most 200 ms"}},
 		{"application.properties", []string{
 			"randomization_factor: 0 # randomized-wait-factor (line 6): 0.5 has no effect without enableRandomizedWait: true",
-			"ignore: [timeout] # ignore-exceptions (line 4); GUESSED from the names of classes: SocketTimeoutException is timeout",
+			"# ignore-exceptions (line 4); GUESSED from the names of classes: SocketTimeoutException is none of the scenario; not timeout, which",
 			"# the minimum in effect is 50: a count window need only be full",
 		}},
 		{"linkerd-service.yaml", []string{"attempts: 3 # retry.linkerd.io/limit (line 7), the first excluded: 3 attempts in all, 2 retries"}},
@@ -283,6 +283,9 @@ func TestProblems(t *testing.T) {
 		want             []string
 	}{
 		{"unknown", "x.yaml", "a: 1\n", []string{"x.yaml:1:1: file: no known settings in it, want those of one of: Resilience4j, gRPC"}},
+		{"case alone", "e.yaml", "name: a\nOutlier_detection: {}\n", []string{
+			"settings of Envoy without a policy in them; UNKNOWN: Outlier_detection: {}; did you mean outlier_detection? (line 2)",
+		}},
 		{"empty", "x.yaml", "# nothing\n---\n", []string{"x.yaml:1:1: file: empty"}},
 		{"no YAML", "x.yaml", "---\na: 1\n---\na: [1\n", []string{": file: no YAML"}},
 		{"template", "x.yaml", "a: {{- .Values.x }}\n", []string{"render it first"}},
@@ -347,7 +350,8 @@ func TestDurations(t *testing.T) {
 		want time.Duration // -1 is an error
 	}{
 		{springDuration, "200", 200 * ms}, {springDuration, "1m", time.Minute}, {springDuration, "PT1M10.5S", 70500 * ms},
-		{springDuration, "P1D", 24 * time.Hour}, {springDuration, "-5s", -1}, {springDuration, "PT", -1}, {springDuration, "5 years", -1},
+		{springDuration, "P1D", 24 * time.Hour}, {springDuration, "-5s", -1}, {springDuration, "PT", -1}, {springDuration, "P1W", -1},
+		{springDuration, "PT0,5S", 500 * ms}, {springDuration, "PT0.5H", -1}, {springDuration, "PT1.S", time.Second}, {springDuration, "P366D", -1}, {springDuration, "5 years", -1},
 		{protoDuration, ".5s", 500 * ms}, {protoDuration, "0.100s", 100 * ms}, {protoDuration, "60s", time.Minute},
 		{protoDuration, "5", -1}, {protoDuration, "1m", -1}, {protoDuration, "1e9s", -1}, {protoDuration, "99999999999s", -1},
 		{goDuration, "180.000s", 3 * time.Minute}, {goDuration, "1m30s", 90 * time.Second}, {goDuration, "-1s", -1},

@@ -3,9 +3,9 @@ package importer
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/stormglass/stormglass/policies/presets"
+	"github.com/stormglass/stormglass/scenario/document"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -30,13 +30,13 @@ func kind(root *yaml.Node) string { return textAt(root, "kind") }
 // textAt returns the scalar below some keys, or nothing.
 func textAt(n *yaml.Node, path ...string) string {
 	for _, key := range path {
-		if n = resolve(n); n.Kind != yaml.MappingNode {
+		if n = document.Resolve(n); n.Kind != yaml.MappingNode {
 			return ""
 		}
 		var next *yaml.Node
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if resolve(n.Content[i]).Value == key {
-				next = resolve(n.Content[i+1])
+			if document.Resolve(n.Content[i]).Value == key {
+				next = document.Resolve(n.Content[i+1])
 			}
 		}
 		if next == nil {
@@ -139,13 +139,14 @@ func istioStack(r *reader, host string, http, traffic settings) {
 	if len(at.maps) == 0 {
 		at = traffic
 	}
+	http, traffic = http.or(at), traffic.or(at)
 	name := short(host)
 	if name == "" {
 		name = "host"
 	}
 	s := r.stack(name, at)
 	s.sidecar = true
-	s.add(r.timeout(name+"-timeout", http.or(traffic), goDuration, 0, "for all attempts", "timeout"))
+	s.add(r.timeout(name+"-timeout", http, goDuration, 0, "for all attempts", "timeout"))
 	pool, _ := traffic.child("connectionPool")
 	poolHTTP, _ := pool.child("http")
 	retries, _ := http.child("retries")
@@ -156,7 +157,7 @@ func istioStack(r *reader, host string, http, traffic settings) {
 		} else {
 			p.attempts(3, "default: 2 retries")
 		}
-		p.envoyErrors(retries, "retryOn", "connect-failure", "503", "499")
+		p.istioErrors(retries)
 		p.open("backoff")
 		p.set("preset", "istio", "full jitter")
 		p.open("params")
@@ -188,17 +189,46 @@ func istioStack(r *reader, host string, http, traffic settings) {
 	}
 }
 
-// istioLast says how long the last attempt can take, if that is less than its
-// own timeout.
+// istioErrors writes what is retried. The default has no plain 503 since version
+// 1.24; its codes of gRPC are no statuses of HTTP.
+func (p *policy) istioErrors(retries settings) {
+	if texts := retries.texts("retryOn"); len(texts) > 0 {
+		p.envoyErrors(retries, "retryOn")
+		return
+	}
+	p.set("on", "[connect-failure]", "default of retryOn from Istio 1.24 on; up to 1.23 a plain 503 was retried, too")
+	for _, word := range []string{"refused-stream", "unavailable", "cancelled"} {
+		what := ""
+		if word != "refused-stream" {
+			what = ", a status of gRPC: add " + envoyConditions[word][0] + " to on if the calls are of gRPC"
+		}
+		p.r.lose(p.place().Line, "not in the model: %s in the default of retryOn of %s%s", word, p.name, what)
+	}
+}
+
+// istioLast says how far the timeout of all attempts leaves room for that of
+// each.
 func istioLast(last *policy, http, retries settings) {
 	all, _, ok := http.span(goDuration, "timeout")
 	each, _, _ := retries.span(goDuration, "perTryTimeout")
-	n, _, given := retries.whole(0, "attempts")
+	retried, _, given := retries.whole(0, "attempts")
 	if !given {
-		n = 2
+		retried = 2
 	}
-	if left := all - time.Duration(min(n, 1000))*each; ok && all > 0 && left < each {
-		last.note("after %d attempts that time out the last one has at most %s", n, inMilliseconds(max(left, 0)))
+	if !ok || all == 0 || each == 0 {
+		return
+	}
+	whole, left := int64(all/each), all%each
+	switch {
+	case all <= each:
+		last.note("no attempt can take longer than all together, %s", inMilliseconds(all))
+	case whole > retried:
+	case left == 0:
+		last.note("after %d attempts that time out no time is left for another", whole)
+	case whole == retried:
+		last.note("after %d attempts that time out the last one has at most %s", whole, inMilliseconds(left))
+	default:
+		last.note("after %d attempts that time out the next one has at most %s, and none follows", whole, inMilliseconds(left))
 	}
 }
 
@@ -228,8 +258,7 @@ func (p *policy) istioBudget(traffic, http settings) {
 func istioOutlier(r *reader, name string, traffic settings) *policy {
 	s, _ := traffic.child("outlierDetection")
 	p := r.policy(name+"-outlier", "breaker", s)
-	p.set("preset", "envoy-outlier", "ejects the host; others take its calls in Envoy, here they are refused")
-	p.open("params")
+	p.openOutlier(name, "Istio")
 	c := presets.EnvoyOutlierDefaults()
 	old := s.has("consecutiveErrors") && !s.has("consecutive5xxErrors", "consecutiveGatewayErrors")
 	run := c.Consecutive5xx
@@ -238,14 +267,23 @@ func istioOutlier(r *reader, name string, traffic settings) *policy {
 	}
 	c.Consecutive5xx = p.limited("consecutive5xx", run, "a run of 5xx that ejects; 0 is never", "consecutive5xxErrors")
 	c.ConsecutiveGatewayFailure = p.limited("consecutive_gateway_failure", 0, "a run of 502 to 504; 0 is never", "consecutiveGatewayErrors", "consecutiveErrors")
-	c.EnforcingConsecutiveGatewayFailure = 100
-	p.set("enforcing_consecutive_gateway_failure", "100", "as Istio sets it")
+	if c.ConsecutiveGatewayFailure > 0 {
+		c.EnforcingConsecutiveGatewayFailure = 100
+	}
+	p.set("enforcing_consecutive_gateway_failure", fmt.Sprint(c.EnforcingConsecutiveGatewayFailure), "as Istio sets it: 100 with a run of them, 0 without")
+	c.EnforcingSuccessRate = 0
+	p.set("enforcing_success_rate", "0", "as Istio sets it: rates do not eject")
 	c.Interval = p.duration("interval", goDuration, c.Interval, "interval")
 	c.BaseEjectionTime = p.duration("base_ejection_time", goDuration, c.BaseEjectionTime, "baseEjectionTime")
 	p.note("the n-th ejection in a row is n times as long")
 	c.MaxEjectionTime = max(c.MaxEjectionTime, c.BaseEjectionTime)
 	p.set("max_ejection_time", c.MaxEjectionTime.String(), "default: "+inMilliseconds(c.MaxEjectionTime))
-	c.MaxEjectionPercent = p.ejected(c.MaxEjectionPercent, "maxEjectionPercent")
+	if n, e, ok := s.whole(0, "maxEjectionPercent"); ok && n == 0 {
+		p.set("max_ejection_percent", fmt.Sprint(c.MaxEjectionPercent), source(e)+": 0, which is the default of 10 %")
+	} else {
+		c.MaxEjectionPercent = p.count("max_ejection_percent", 0, c.MaxEjectionPercent, "%", "maxEjectionPercent")
+	}
+	p.ejected(&c, 0, "")
 	p.must(c.Validate())
 	p.close(1)
 	return p

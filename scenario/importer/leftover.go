@@ -5,14 +5,28 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/stormglass/stormglass/scenario/document"
 	"go.yaml.in/yaml/v3"
 )
+
+// unknown is before keys that are probably mistyped.
+const unknown = "UNKNOWN: "
+
+// leftovers tells what was not read of the documents of each family.
+func (r *reader) leftovers(all []format, groups map[string][]*yaml.Node) {
+	for _, f := range all {
+		r.spelling = f.spelling
+		for _, root := range groups[f.name] {
+			r.leftover(root, "", false, 0)
+		}
+	}
+}
 
 // leftover walks over a part of the file. What stands inside of settings that
 // were read is told with its value, what stands elsewhere by its key alone: it
 // may be anything, secrets included.
 func (r *reader) leftover(n *yaml.Node, path string, inside bool, depth int) {
-	n = resolve(n)
+	n = document.Resolve(n)
 	if depth > 40 {
 		return
 	}
@@ -27,8 +41,8 @@ func (r *reader) leftover(n *yaml.Node, path string, inside bool, depth int) {
 	}
 	inside = inside || r.inner[n]
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], resolve(n.Content[i+1])
-		where := join(path, resolve(key).Value)
+		key, value := n.Content[i], document.Resolve(n.Content[i+1])
+		where := document.Join(path, document.Resolve(key).Value)
 		switch m := r.marks[key]; {
 		case m == consumed:
 		case m == opened:
@@ -38,8 +52,8 @@ func (r *reader) leftover(n *yaml.Node, path string, inside bool, depth int) {
 		case !inside:
 			r.lose(key.Line, "not read: %s", where)
 		default:
-			if known := r.hint(resolve(key).Value); known != "" {
-				r.lose(key.Line, "UNKNOWN: %s: %s; did you mean %s?", where, flow(value), known)
+			if known := r.hint(document.Resolve(key).Value); known != "" {
+				r.lose(key.Line, unknown+"%s: %s; did you mean %s?", where, flow(value), known)
 				continue
 			}
 			r.lose(key.Line, "not in the model: %s: %s", where, flow(value))
@@ -56,9 +70,15 @@ func (r *reader) lose(line int, format string, args ...any) {
 	}
 }
 
+// oneHost notes a breaker that a library has for each host, and that is one for
+// all of them here.
+func (r *reader) oneHost(format string, args ...any) {
+	r.out.perHost = append(r.out.perHost, fmt.Sprintf(format, args...))
+}
+
 // touched reports whether anything in a part of the file was read.
 func (r *reader) touched(n *yaml.Node, depth int) bool {
-	if n = resolve(n); depth > 40 {
+	if n = document.Resolve(n); depth > 40 {
 		return false
 	}
 	for i, c := range n.Content {
@@ -79,7 +99,7 @@ func flow(n *yaml.Node) string {
 	}
 	text, err := yaml.Marshal(n)
 	if err != nil {
-		return kindOf(n)
+		return document.KindOf(n)
 	}
 	return strings.Join(strings.Fields(string(text)), " ")
 }
@@ -96,30 +116,4 @@ func comment(text string) string {
 		text = string(runes[:300]) + " ..."
 	}
 	return strings.TrimRight(text, " ")
-}
-
-// hint returns the known key that a key almost is, or nothing.
-func (r *reader) hint(key string) string {
-	if r.known[relaxed(key)] {
-		return ""
-	}
-	for _, known := range r.asked {
-		if near(relaxed(key), relaxed(known)) {
-			return known
-		}
-	}
-	return ""
-}
-
-// near reports whether two names are the same but for two letters in a row.
-func near(a, b string) bool {
-	k := 0
-	for k < min(len(a), len(b)) && a[k] == b[k] {
-		k++
-	}
-	same := k
-	for j := 1; j <= min(len(a), len(b))-k && a[len(a)-j] == b[len(b)-j]; j++ {
-		same++
-	}
-	return max(len(a), len(b))-same <= 2 && same >= 4
 }

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,15 +31,32 @@ func isLinkerd(root *yaml.Node) bool {
 // isRoute reports whether a resource is an HTTPRoute or a GRPCRoute.
 func isRoute(root *yaml.Node) bool { return kind(root) == "HTTPRoute" || kind(root) == "GRPCRoute" }
 
+// A linkerdName is that of a service; a namespace that nothing says is empty.
+type linkerdName struct{ name, namespace string }
+
+// serviceName takes the namespace out of stock.shop.svc.cluster.local.
+func serviceName(name, namespace string) linkerdName {
+	parts := strings.SplitN(name, ".", 3)
+	if len(parts) > 1 {
+		namespace = parts[1]
+	}
+	return linkerdName{parts[0], namespace}
+}
+
+// same reports whether two names can be of one service.
+func (n linkerdName) same(as linkerdName) bool {
+	return n.name == as.name && (n.namespace == as.namespace || n.namespace == "" || as.namespace == "")
+}
+
 func readLinkerd(r *reader, roots []*yaml.Node) {
-	profiled := false
+	var profiles []linkerdName
 	services := make(map[string]settings) // annotations, by the name of the service
 	routed := make(map[string]bool)       // services that a route leads to
 	for _, root := range roots {
 		spec, name := r.resource(root)
 		switch {
 		case kind(root) == "ServiceProfile":
-			profiled = true
+			profiles = append(profiles, serviceName(name, textAt(root, "metadata", "namespace")))
 		case isRoute(root):
 			routed[parentOf(spec)] = true
 		default:
@@ -48,8 +66,12 @@ func readLinkerd(r *reader, roots []*yaml.Node) {
 	for _, root := range roots {
 		spec, name := r.resource(root)
 		annotations := linkerdAnnotations(r, root)
-		if len(annotations.maps) > 0 && profiled {
-			r.lose(annotations.place().Line, "not in effect if the ServiceProfile is in force, which switches them off: annotations of %s", name)
+		service := serviceName(name, textAt(root, "metadata", "namespace"))
+		if isRoute(root) {
+			service.name = parentOf(spec)
+		}
+		if len(annotations.maps) > 0 && slices.ContainsFunc(profiles, service.same) {
+			r.lose(annotations.place().Line, "not in effect while the ServiceProfile of %s is in force, which switches them off: annotations of %s", service.name, name)
 		}
 		if name == "" {
 			name = "service"
@@ -199,28 +221,54 @@ func linkerdStack(r *reader, service string, a, balancer, rule settings) {
 		return r.timeout(name, rule, goDuration, 0, bounds, key)
 	}
 	s.add(timeout(service+"-timeout", "for all attempts", "timeout.linkerd.io/request", "request"))
-	http := a.texts("retry.linkerd.io/http")
-	grpc := a.texts("retry.linkerd.io/grpc")
-	if len(http)+len(grpc) > 0 {
-		p := r.policy(service+"-retry", "retry", a)
-		if n, e, ok := a.whole(0, "retry.linkerd.io/limit"); ok {
-			p.attempts(n+1, source(e)+", the first excluded")
-		} else {
-			p.attempts(2, "default of retry.linkerd.io/limit, 1")
-		}
-		p.linkerdErrors(http, grpc)
-		p.open("backoff")
-		p.set("preset", "linkerd", "default: 25 ms by 2 up to 250 ms, and up to as much on top")
-		p.close(1)
-		s.add(p)
+	retries := a.has("retry.linkerd.io/http", "retry.linkerd.io/grpc", "retry.linkerd.io/limit", "retry.linkerd.io/timeout")
+	if retries {
+		s.add(linkerdRetry(r, service, a, balancer.has(accrual)))
 	}
 	s.add(linkerdBreaker(r, service, balancer))
-	s.add(timeout(service+"-attempt-timeout", "for an attempt", "retry.linkerd.io/timeout", "backendRequest"))
+	last := timeout(service+"-attempt-timeout", "for an attempt", "retry.linkerd.io/timeout", "backendRequest")
+	s.add(last)
+	if last != nil && a.has("retry.linkerd.io/timeout") {
+		last.note("not in the model: the last attempt has no such timeout in Linkerd: the timeout for all attempts ends it, if there is one")
+	}
 }
+
+// linkerdRetry is what annotations say of retries: any of them switches retries
+// on. What times out is retried if that timeout is one of the retries.
+func linkerdRetry(r *reader, service string, a settings, breaker bool) *policy {
+	p := r.policy(service+"-retry", "retry", a)
+	switch n, e, ok := a.whole(0, "retry.linkerd.io/limit"); {
+	case ok && n > 0:
+		p.attempts(n+1, source(e)+", the first excluded")
+	case ok:
+		p.attempts(2, source(e)+": 0, which is the default of 1")
+	default:
+		p.attempts(2, "default of retry.linkerd.io/limit, 1")
+	}
+	on, from := p.linkerdErrors(a.texts("retry.linkerd.io/http"), a.texts("retry.linkerd.io/grpc"))
+	if d, e, ok := a.span(goDuration, "retry.linkerd.io/timeout"); ok && d > 0 {
+		on, from = append(on, "timeout"), append(from, source(e)+": what it ends")
+	}
+	if breaker {
+		on, from = append(on, "breaker-open"), append(from, "breaker-open: Linkerd's FailFast, when all endpoints are out")
+	}
+	if len(on) == 0 {
+		p.set("not_on", "[any]", "default: nothing that the model has is retried")
+	} else {
+		p.set("on", inList(on), strings.Join(from, "; "))
+	}
+	p.open("backoff")
+	p.set("preset", "linkerd", "default: 25 ms by 2 up to 250 ms, and up to as much on top")
+	p.close(1)
+	return p
+}
+
+// accrual is the annotation that switches a breaker on.
+const accrual = "balancer.linkerd.io/failure-accrual"
 
 // linkerdBreaker is the failure accrual of a service, if it has any.
 func linkerdBreaker(r *reader, service string, a settings) *policy {
-	kind, e, ok := a.text("balancer.linkerd.io/failure-accrual")
+	kind, e, ok := a.text(accrual)
 	if !ok {
 		return nil
 	}
@@ -235,7 +283,10 @@ func linkerdBreaker(r *reader, service string, a settings) *policy {
 	}
 	p.set("probes", "1", "")
 	p.set("half_open", "first-failure", "")
+	p.set("success", "[4xx]", "statuses from 500 to 599 are failures, and calls without an answer")
 	p.note("not in the model: the penalty doubles up to max-penalty, with jitter, and is one of each endpoint")
+	p.note("not in the model: when all endpoints are out, a call waits for one for a time before it fails; here it is refused at once")
+	r.oneHost("failure accrual of %s (%s)", service, "Linkerd")
 	for _, key := range []string{"max-penalty", "jitter-ratio"} {
 		if text, e, ok := a.text("balancer.linkerd.io/failure-accrual-consecutive-" + key); ok {
 			r.lose(e.place.Line, "not in the model: %s: %s", e.name, text)
@@ -244,10 +295,9 @@ func linkerdBreaker(r *reader, service string, a settings) *policy {
 	return p
 }
 
-// linkerdErrors writes what is retried: statuses, ranges such as 502-504, 5xx
-// and gateway-error, and codes of gRPC.
-func (p *policy) linkerdErrors(http, grpc []entry) {
-	var on []string
+// linkerdErrors returns what is retried, and where from: statuses, ranges such as
+// 502-504, 5xx and gateway-error, and codes of gRPC.
+func (p *policy) linkerdErrors(http, grpc []entry) (on, from []string) {
 	for _, e := range http {
 		text := e.value.Value
 		low, high, ranged := strings.Cut(text, "-")
@@ -273,9 +323,11 @@ func (p *policy) linkerdErrors(http, grpc []entry) {
 			p.r.add(e.place, "%q, want one of cancelled, deadline-exceeded, internal, resource-exhausted, unavailable", e.value.Value)
 		}
 	}
-	from := source(append(http, grpc...)[0])
-	if len(grpc) > 0 {
-		from += "; GUESSED: statuses of HTTP for those of gRPC"
+	if len(http) > 0 {
+		from = append(from, source(http[0]))
 	}
-	p.set("on", inList(on), from)
+	if len(grpc) > 0 {
+		from = append(from, source(grpc[0])+", GUESSED: statuses of HTTP for those of gRPC")
+	}
+	return on, from
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stormglass/stormglass/policies/presets"
+	"github.com/stormglass/stormglass/scenario/document"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -20,7 +21,7 @@ func isSentinel(root *yaml.Node) bool {
 func readSentinel(r *reader, roots []*yaml.Node) {
 	for _, root := range roots {
 		list := []*yaml.Node{root}
-		if n := resolve(root); n.Kind == yaml.SequenceNode {
+		if n := document.Resolve(root); n.Kind == yaml.SequenceNode {
 			list = n.Content
 		}
 		for i, n := range list {
@@ -47,7 +48,11 @@ func sentinelRule(r *reader, s settings) {
 		r.add(e.place, "%d, want 0 (response time), 1 (error ratio) or 2 (error count)", grade)
 		grade = 0
 	}
-	p.set("preset", preset[grade], map[bool]string{true: "grade", false: "default of grade, 0"}[given])
+	said := "default of grade, 0"
+	if given {
+		said = source(e)
+	}
+	p.set("preset", preset[grade], said)
 	p.open("params")
 	switch grade {
 	case 0:

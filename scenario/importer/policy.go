@@ -39,21 +39,41 @@ func (r *reader) policy(name, layer string, from settings) *policy {
 // stack begins one to a node of that name, or of one like it that nobody has.
 func (r *reader) stack(name string, from settings) *stack {
 	s := &stack{name: r.unused("stack", name), from: from.path()}
-	s.node, s.client = s.name, r.unused("stack", s.name+"-client")
+	s.node, s.client = s.name, s.name+"-client"
+	if r.caller != "" {
+		s.client = r.caller + "-to-" + s.name
+	}
+	s.client = r.unused("stack", s.client)
 	r.out.stacks = append(r.out.stacks, s)
 	return s
 }
 
 // add puts a layer inside of the others; nil is none.
 func (s *stack) add(p *policy) {
-	if p != nil {
+	switch {
+	case p == nil:
+	case s.pool != nil:
+		s.pool.layers = append(s.pool.layers, p)
+	default:
 		s.layers = append(s.layers, p)
 	}
 }
 
-// has reports whether a stack has a layer of a kind.
-func (s *stack) has(layer string) bool {
-	return slices.ContainsFunc(s.layers, func(p *policy) bool { return len(p.lines) > 0 && p.lines[0].text == layer+":" })
+// link returns the name of the link on which a stack has a layer of a kind, or
+// nothing.
+func (s *stack) link(layer string) string {
+	is := func(p *policy) bool { return len(p.lines) > 0 && p.lines[0].text == layer+":" }
+	callee := s.node
+	if s.pool != nil {
+		if slices.ContainsFunc(s.pool.layers, is) {
+			return s.pool.name + "-" + s.node
+		}
+		callee = s.pool.name
+	}
+	if slices.ContainsFunc(s.layers, is) {
+		return s.client + "-" + callee
+	}
+	return ""
 }
 
 // unused returns a name, or one like it, that no other thing of the kind has.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stormglass/stormglass/policies/presets"
+	"github.com/stormglass/stormglass/scenario/document"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -22,11 +23,11 @@ var pollyKeys = map[string][]string{
 
 // isHandler reports whether a mapping holds the options of a handler.
 func isHandler(n *yaml.Node) bool {
-	if n = resolve(n); n.Kind != yaml.MappingNode {
+	if n = document.Resolve(n); n.Kind != yaml.MappingNode {
 		return false
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		for _, key := range pollyKeys[relaxed(resolve(n.Content[i]).Value)] {
+		for _, key := range pollyKeys[relaxed(document.Resolve(n.Content[i]).Value)] {
 			if hasKey(n.Content[i+1], func(k string) bool { return relaxed(k) == key }) {
 				return true
 			}
@@ -43,7 +44,7 @@ func isPolly(root *yaml.Node) bool {
 
 // handlers calls f for each mapping with the options of a handler.
 func handlers(n *yaml.Node, path string, depth int, f func(*yaml.Node, string)) {
-	n = resolve(n)
+	n = document.Resolve(n)
 	switch {
 	case depth > 40:
 	case isHandler(n):
@@ -54,7 +55,7 @@ func handlers(n *yaml.Node, path string, depth int, f func(*yaml.Node, string)) 
 		}
 	case n.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			handlers(n.Content[i+1], join(path, resolve(n.Content[i]).Value), depth+1, f)
+			handlers(n.Content[i+1], document.Join(path, document.Resolve(n.Content[i]).Value), depth+1, f)
 		}
 	}
 }
@@ -97,6 +98,10 @@ func pollyHandler(r *reader, s settings, path string) {
 	}
 }
 
+// pollyTransient are the errors that the handler retries, and that its breaker
+// counts as failures.
+var pollyTransient = []string{"5xx", "408", "429", "connect-failure", "reset", "timeout"}
+
 func pollyRetry(r *reader, name string, s settings) *policy {
 	p := r.policy(name+"-retry", "retry", s)
 	if n, e, ok := p.whole(1, "MaxRetryAttempts"); ok {
@@ -104,7 +109,7 @@ func pollyRetry(r *reader, name string, s settings) *policy {
 	} else {
 		p.attempts(4, "default of MaxRetryAttempts, 3")
 	}
-	p.set("on", "[5xx, 408, 429, connect-failure, reset, timeout]", "what the handler takes for transient")
+	p.set("on", inList(pollyTransient), "what the handler takes for transient")
 	p.open("backoff")
 	p.set("preset", "polly", "")
 	p.open("params")
@@ -150,6 +155,6 @@ func pollyBreaker(r *reader, name string, s settings, attempt time.Duration) *po
 	}
 	p.must(c.Validate())
 	p.close(1)
-	p.note("not in the model: the handler takes all of 4xx but 408 and 429 for successes; here they are failures")
+	p.set("success", inList(without(pollyTransient)), "all but what the handler takes for transient, so all of 4xx but 408 and 429")
 	return p
 }

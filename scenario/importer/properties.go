@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/stormglass/stormglass/scenario/document"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -82,8 +83,8 @@ func (t tree) put(n *yaml.Node, path []string, value *yaml.Node) {
 // spread puts what a mapping holds into another one, dotted keys by their steps.
 func (t tree) spread(into, from *yaml.Node) {
 	for i := 0; i+1 < len(from.Content); i += 2 {
-		key, value := from.Content[i], resolve(from.Content[i+1])
-		path := steps(resolve(key).Value)
+		key, value := from.Content[i], document.Resolve(from.Content[i+1])
+		path := steps(document.Resolve(key).Value)
 		if value.Kind == yaml.MappingNode && key.Tag != "!!merge" || len(path) > 1 {
 			t.put(into, path, value)
 			continue
@@ -106,14 +107,14 @@ func (t tree) under(n *yaml.Node, name string, like *yaml.Node, kind yaml.Kind, 
 // undot returns a document in which dotted keys below a root are mappings. It
 // leaves the rest alone.
 func undot(root *yaml.Node, prefix string) *yaml.Node {
-	root = resolve(root)
+	root = document.Resolve(root)
 	c := *root
 	c.Content = nil
 	t := make(tree)
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
-		if path := steps(resolve(key).Value); strings.EqualFold(path[0], prefix) {
-			t.put(&c, path, resolve(value))
+		if path := steps(document.Resolve(key).Value); strings.EqualFold(path[0], prefix) {
+			t.put(&c, path, document.Resolve(value))
 			continue
 		}
 		c.Content = append(c.Content, key, value)

@@ -18,7 +18,8 @@ type Import struct {
 
 	policies []*policy
 	stacks   []*stack
-	lost     []loss // what has no counterpart
+	lost     []loss   // what has no counterpart
+	perHost  []string // breakers that a library has for each host
 }
 
 // A stack is the layers that a call passes, outermost first.
@@ -30,6 +31,18 @@ type stack struct {
 	order   string // what is peculiar about the order of the layers
 	sidecar bool   // it is that of a proxy beside the caller
 	layers  []*policy
+	pool    *pool // the threads that the call passes inside of the layers, if any
+
+	replicas, replicasFrom string // of the node, if the file lists them
+}
+
+// A pool is threads of the caller, with places to wait, that call the node. It
+// is a node of its own.
+type pool struct {
+	name          string
+	threads, held int64  // threads, and those with places to wait
+	from, waiting string // where the numbers are from
+	layers        []*policy
 }
 
 // A loss is what has no counterpart, with its line.
@@ -40,23 +53,24 @@ type loss struct {
 
 // A format is a family of settings.
 type format struct {
-	name  string
-	match func(root *yaml.Node) bool
-	read  func(r *reader, roots []*yaml.Node)
+	name     string
+	spelling spelling
+	match    func(root *yaml.Node) bool
+	read     func(r *reader, roots []*yaml.Node)
 }
 
 // formats returns the known families; the first that matches is taken.
 func formats() []format {
 	return []format{
-		{"Resilience4j", isResilience4j, readResilience4j},
-		{"gRPC service config", isGRPC, readGRPC},
-		{"Istio", isIstio, readIstio},
-		{"Linkerd", isLinkerd, readLinkerd},
-		{"Polly", isPolly, readPolly},
-		{"Hystrix", isHystrix, readHystrix},
-		{"Sentinel", isSentinel, readSentinel},
-		{"Dapr", isDapr, readDapr},
-		{"Envoy", isEnvoy, readEnvoy},
+		{"Resilience4j", loose, isResilience4j, readResilience4j},
+		{"gRPC service config", exact, isGRPC, readGRPC},
+		{"Istio", exact, isIstio, readIstio},
+		{"Linkerd", exact, isLinkerd, readLinkerd},
+		{"Polly", loose, isPolly, readPolly},
+		{"Hystrix", loose, isHystrix, readHystrix},
+		{"Sentinel", loose, isSentinel, readSentinel},
+		{"Dapr", exact, isDapr, readDapr},
+		{"Envoy", proto, isEnvoy, readEnvoy},
 	}
 }
 
@@ -67,7 +81,7 @@ func Read(path string, text []byte) (*Import, error) {
 	r := &reader{
 		problems: &document.Problems{File: path}, out: &Import{File: path},
 		marks: make(map[*yaml.Node]mark), inner: make(map[*yaml.Node]bool),
-		under: make(map[*yaml.Node][]*yaml.Node), known: make(map[string]bool), taken: make(map[string]int), told: make(map[string]bool),
+		under: make(map[*yaml.Node][]*yaml.Node), known: make(map[known]bool), taken: make(map[string]int), told: make(map[string]bool),
 	}
 	roots := r.parse(path, text)
 	if err := r.problems.Err(); err != nil {
@@ -84,14 +98,14 @@ func Read(path string, text []byte) (*Import, error) {
 			}
 		}
 		groups[name] = append(groups[name], root)
+		r.application(root)
 	}
 	var found []string
-	var read []*yaml.Node
 	for _, f := range all {
 		if group := groups[f.name]; group != nil {
 			found = append(found, f.name)
+			r.spelling = f.spelling
 			f.read(r, group)
-			read = append(read, group...)
 		}
 	}
 	if found == nil {
@@ -104,14 +118,19 @@ func Read(path string, text []byte) (*Import, error) {
 	}
 	r.out.Format = strings.Join(found, " and ")
 	if len(r.out.stacks) == 0 && len(r.problems.List) == 0 {
-		r.problems.Add(document.Place{Line: roots[0].Line, Column: roots[0].Column}, "settings of %s without a policy in them", r.out.Format)
+		hint := ""
+		r.leftovers(all, groups)
+		for _, lost := range r.out.lost {
+			if strings.HasPrefix(lost.text, unknown) {
+				hint += "; " + lost.text
+			}
+		}
+		r.problems.Add(document.Place{Line: roots[0].Line, Column: roots[0].Column}, "settings of %s without a policy in them%s", r.out.Format, hint)
 	}
 	if err := r.problems.Err(); err != nil {
 		return nil, err
 	}
-	for _, root := range read {
-		r.leftover(root, "", false, 0)
-	}
+	r.leftovers(all, groups)
 	for _, root := range groups[""] {
 		if of := kind(root); of != "" {
 			r.lose(root.Line, "not read: the document of kind %q", of)
@@ -130,7 +149,9 @@ type reader struct {
 	inner    map[*yaml.Node]bool         // mappings that were looked into
 	under    map[*yaml.Node][]*yaml.Node // keys that another covers
 	asked    []string                    // keys that were looked for
-	known    map[string]bool             // the same, relaxed
+	known    map[known]bool              // the same, by spelling
+	spelling spelling                    // of the family that is read
+	caller   string                      // the program whose settings these are, if it has a name
 	taken    map[string]int              // names of policies and nodes
 	told     map[string]bool             // problems and losses
 	out      *Import
@@ -150,7 +171,7 @@ var properties = regexp.MustCompile(`(?m)^\s*(resilience4j|hystrix)\.[^\s:=]+\s*
 func (r *reader) parse(path string, text []byte) []*yaml.Node {
 	top := document.Place{Line: 1, Column: 1}
 	if len(text) > document.MaxBytes {
-		r.problems.Add(top, "%d bytes, want at most %d", len(text), document.MaxBytes)
+		r.problems.Add(top, "too long, want at most %d bytes", document.MaxBytes)
 		return nil
 	}
 	content := strings.TrimPrefix(string(text), "\ufeff")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stormglass/stormglass/policies/presets"
+	"github.com/stormglass/stormglass/scenario/document"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -20,11 +21,11 @@ func isResilience4j(root *yaml.Node) bool {
 
 // hasKey reports whether a mapping has a key of which f says so.
 func hasKey(n *yaml.Node, f func(string) bool) bool {
-	if n = resolve(n); n.Kind != yaml.MappingNode {
+	if n = document.Resolve(n); n.Kind != yaml.MappingNode {
 		return false
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if f(resolve(n.Content[i]).Value) {
+		if f(document.Resolve(n.Content[i]).Value) {
 			return true
 		}
 	}
@@ -41,7 +42,7 @@ var resilience4jLayers = []struct {
 	{"ratelimiter", "rateLimiterAspectOrder", resilience4jRateLimiter},
 	{"timelimiter", "timeLimiterAspectOrder", resilience4jTimeLimiter},
 	{"bulkhead", "bulkheadAspectOrder", resilience4jBulkhead},
-	{"thread-pool-bulkhead", "threadPoolBulkheadAspectOrder", resilience4jThreadPool},
+	{"thread-pool-bulkhead", "threadPoolBulkheadAspectOrder", nil}, // a pool
 }
 
 // readResilience4j reads the documents of a file as Spring does: a later one
@@ -51,7 +52,7 @@ func readResilience4j(r *reader, roots []*yaml.Node) {
 	var base *yaml.Node
 	for i, root := range roots {
 		roots[i] = undot(root, "resilience4j")
-		if profileOf(root, "") == "" {
+		if profileOf(root) == "" {
 			base = r.overlay(base, roots[i], false)
 		}
 	}
@@ -59,7 +60,7 @@ func readResilience4j(r *reader, roots []*yaml.Node) {
 		resilience4jStacks(r, base, "")
 	}
 	for _, root := range roots {
-		if profile := profileOf(root, ""); profile != "" {
+		if profile := profileOf(root); profile != "" {
 			resilience4jStacks(r, r.overlay(base, root, true), profile)
 		}
 	}
@@ -109,7 +110,11 @@ func resilience4jStacks(r *reader, root *yaml.Node, profile string) {
 		stack := r.stack(name, parts[0].s)
 		stack.order = said
 		for _, p := range parts {
-			stack.add(resilience4jLayers[p.entry].read(r, name, p.s))
+			if read := resilience4jLayers[p.entry].read; read != nil {
+				stack.add(read(r, name, p.s))
+				continue
+			}
+			stack.pool = resilience4jPool(r, name, p.s)
 		}
 	}
 }
@@ -211,7 +216,7 @@ func resilience4jBreaker(r *reader, name string, s settings) *policy {
 	p.set("automatic_transition_from_open", fmt.Sprint(c.AutomaticTransitionFromOpen), from(s, "automaticTransitionFromOpenToHalfOpenEnabled"))
 	p.close(1)
 	p.exceptions("ignore", "ignoreExceptions")
-	p.recorded("recordExceptions")
+	p.recorded("recordExceptions", "ignoreExceptions")
 	p.must(c.Validate())
 	return p
 }
@@ -253,18 +258,30 @@ func resilience4jBulkhead(r *reader, name string, s settings) *policy {
 	return p
 }
 
-func resilience4jThreadPool(r *reader, name string, s settings) *policy {
-	p := r.policy(name+"-pool", "limit", s)
-	threads, _, given := p.whole(1, "maxThreadPoolSize")
-	queue, _, queued := p.whole(0, "queueCapacity")
-	if !queued {
-		queue = 100
-	}
-	what := "maxThreadPoolSize + queueCapacity, default 100: threads and places to wait"
+// resilience4jPool is a thread pool with its queue. Calls that wait take a place
+// until a thread is free, so that they do not reach the callee together.
+func resilience4jPool(r *reader, name string, s settings) *pool {
+	p := &pool{name: r.unused("stack", name+"-pool")}
+	threads, e, given := s.whole(1, "maxThreadPoolSize")
+	p.from = madeUp + "4: the default of maxThreadPoolSize is the number of processors"
 	if !given {
-		threads, what = 4, madeUp+"4 for maxThreadPoolSize, whose default is the number of processors, + queueCapacity"
+		threads = 4
+	} else {
+		p.from = source(e) + ": threads"
 	}
-	p.set("in_flight", fmt.Sprint(min(threads+queue, most)), what)
+	if core, c, ok := s.whole(1, "coreThreadPoolSize"); ok && core < threads {
+		p.from += fmt.Sprintf("; not in the model: while there are places to wait only %d run, %s", core, source(c))
+	}
+	queue, e, given := s.whole(0, "queueCapacity")
+	p.waiting = "default of queueCapacity, 100"
+	if !given {
+		queue = 100
+	} else {
+		p.waiting = source(e)
+	}
+	p.threads = min(threads, most)
+	p.held = min(p.threads+min(queue, most), most)
+	p.waiting = fmt.Sprintf("%d threads and %d places to wait, %s", p.threads, p.held-p.threads, p.waiting)
 	return p
 }
 

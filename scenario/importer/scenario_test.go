@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stormglass/stormglass/explain"
+	"github.com/stormglass/stormglass/policies"
 	"github.com/stormglass/stormglass/scenario"
 )
 
@@ -24,7 +25,7 @@ func TestScenarios(t *testing.T) {
 		t.Run(file.Name(), func(t *testing.T) {
 			text, c := imported(t, filepath.Join("testdata", file.Name()), example(t, file.Name()))
 			for _, line := range strings.Split(text, "\n") {
-				for _, key := range []string{"horizon: ", "replications: ", "workers: ", "service: ", "faults: ", "arrivals: ", "hosts: ", "deadline: 24h", "claims:", "- success_ratio"} {
+				for _, key := range []string{"horizon: ", "replications: ", "workers: unlimited", "service: ", "faults: ", "arrivals: ", "hosts: 10", "deadline: 24h", "claims:", "- success_ratio"} {
 					if strings.HasPrefix(strings.TrimSpace(line), key) && !strings.Contains(line, "# MADE UP: ") {
 						t.Errorf("%q is not marked", line)
 					}
@@ -71,14 +72,14 @@ func TestWhole(t *testing.T) {
 		not  []string
 	}{
 		{"resilience4j-all.yml", []string{
-			"# not read: spring (line 1)",
-			"stack: [a-breaker, a-retry, a-timeout, a-bulkhead, a-pool] # outermost first, retry-aspect-order (line 13): 2, circuitBreakerAspectOrder (line 5): 1",
+			"x-to-a: #",
+			"stack: [a-breaker, a-retry, a-timeout, a-bulkhead] # outermost first, retry-aspect-order (line 13): 2, circuitBreakerAspectOrder (line 5): 1",
 			"sliding_window_size: 10 # slidingWindowSize (line 7): calls",
 			"failure_rate_threshold: 30 # failure-rate-threshold (line 8): 30 %",
 			"multiplier: 3 # exponential-backoff-multiplier (line 10): times 3",
 			"ignore: [404] # ignoreExceptions (line 8); GUESSED from the names of classes: NotFound is 404",
 			"stack: [b-breaker]", "attempts: 5 # max-attempts (line 14)", "on: [timeout] # retryExceptions (line 17); GUESSED",
-			"in_flight: 12 #", "timeout: 500ms # timeoutDuration (line 20)", "# not in the model: rate limiter of a",
+			"shed: {in_flight: 12, code: limit} # 4 threads and 8 places to wait, queueCapacity (line 19)", "workers: 4 # maxThreadPoolSize (line 19): threads; not in the model: while there are places to wait only 2 run, coreThreadPoolSize (line 19)", "timeout: 500ms # timeoutDuration (line 20)", "# not in the model: rate limiter of a",
 			"# not in the model: resilience4j.bulkhead.instances.a.maxWaitDuration: 500ms (line 18)",
 		}, nil},
 		{"istio-both.yaml", []string{
@@ -145,6 +146,59 @@ func TestUnknownExceptions(t *testing.T) {
 	if !strings.Contains(text, "# recordExceptions (line 1); GUESSED: none of the classes tells an error of the model, so all errors are failures") ||
 		strings.Contains(text, "success: ") {
 		t.Error(text)
+	}
+}
+
+// A breaker that records some exceptions counts these as failures, all others as
+// successes, and ignores those that it is to ignore, whatever it records.
+func TestRecordedExceptions(t *testing.T) {
+	for _, tt := range []struct {
+		exceptions string
+		failures   string // of the model
+		ignored    string
+	}{
+		{"recordExceptions: [HttpServerErrorException.GatewayTimeout]", "504", ""},
+		{"recordExceptions: [NotFound, HttpServerErrorException]", "404 5xx", ""},
+		{"recordExceptions: [IOException], ignoreExceptions: [HttpClientErrorException.NotFound]", "connect-failure reset", "404"},
+		{"recordExceptions: [HttpServerErrorException], ignoreExceptions: [BadGateway]", "5xx", "502"},
+		{"recordExceptions: [ConnectTimeoutException]", "connect-failure", ""}, // with a comment
+		{"recordExceptions: [ConnectException]", "connect-failure", ""},
+		{"recordExceptions: [NotFound], ignoreExceptions: [Exception]", "none", "any"},
+	} {
+		text, c := imported(t, "a.yml", "resilience4j.circuitbreaker.instances.a: {"+tt.exceptions+"}\n")
+		stack, _ := stackOf(c.Config)
+		matches := func(names string) func(policies.Outcome) bool {
+			if names == "" || names == "none" {
+				return func(policies.Outcome) bool { return false }
+			}
+			f, err := policies.ErrorList{RetryOn: strings.Fields(names)}.Func()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		failures, ignored := matches(tt.failures), matches(tt.ignored)
+		codes := []policies.ErrorCode{
+			policies.ErrOther, policies.ErrTimeout, policies.ErrConnect, policies.ErrConnectTimeout, policies.ErrReset, policies.ErrBreakerOpen, policies.ErrLimit,
+		}
+		for code := policies.ErrorCode(400); code < 600; code++ {
+			codes = append(codes, code)
+		}
+		for _, code := range codes {
+			o, want := policies.Outcome{Err: code}, policies.Success
+			switch {
+			case ignored(o):
+				want = policies.Ignored
+			case failures(o):
+				want = policies.Failure
+			}
+			if got := stack[0].Breaker.Classify(o); got != want {
+				t.Errorf("%s: %v counts as %v, want %v\n%s", tt.exceptions, code, got, want, text)
+			}
+		}
+		if told, want := strings.Contains(text, "# a refused connection is a failure, too"), strings.Contains(tt.exceptions, "ConnectTimeout"); told != want {
+			t.Errorf("%s: told %v, want %v", tt.exceptions, told, want)
+		}
 	}
 }
 

@@ -32,29 +32,15 @@ type entry struct {
 	merged bool // it comes from a merge key, what stands beside it wins
 }
 
-// relaxed makes names equal that differ by case, dashes and underscores alone.
-func relaxed(name string) string { return separators.Replace(strings.ToLower(name)) }
-
-var separators = strings.NewReplacer("-", "", "_", "")
-
-func resolve(n *yaml.Node) *yaml.Node {
-	for n != nil && n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	return n
-}
-
-func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
-
 // at returns the settings of a node that should be a mapping.
 func (r *reader) at(n *yaml.Node, path string) settings {
-	n = resolve(n)
+	n = document.Resolve(n)
 	place := document.Place{Line: n.Line, Column: n.Column, Path: path}
 	switch {
-	case isNull(n):
+	case document.IsNull(n):
 		return settings{r, []mapping{{place: place}}}
 	case n.Kind != yaml.MappingNode:
-		r.add(place, "%s, want a mapping", kindOf(n))
+		r.add(place, "%s, want a mapping", document.KindOf(n))
 		return settings{r, []mapping{{place: place}}}
 	}
 	return settings{r, []mapping{{n, place, r.entries(n, path, 0)}}}
@@ -64,7 +50,7 @@ func (r *reader) at(n *yaml.Node, path string) settings {
 func (r *reader) entries(n *yaml.Node, path string, depth int) []entry {
 	var list, merged []entry
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := resolve(n.Content[i]), resolve(n.Content[i+1])
+		key, value := document.Resolve(n.Content[i]), document.Resolve(n.Content[i+1])
 		if key.Tag == "!!merge" && depth < 10 {
 			r.marks[n.Content[i]] = consumed
 			parts := []*yaml.Node{value}
@@ -72,39 +58,20 @@ func (r *reader) entries(n *yaml.Node, path string, depth int) []entry {
 				parts = value.Content
 			}
 			for _, p := range parts {
-				if p = resolve(p); p.Kind == yaml.MappingNode {
+				if p = document.Resolve(p); p.Kind == yaml.MappingNode {
 					merged = append(merged, r.entries(p, path, depth+1)...)
 				}
 			}
 			continue
 		}
 		name := key.Value
-		place := document.Place{Line: value.Line, Column: value.Column, Path: join(path, name)}
+		place := document.Place{Line: value.Line, Column: value.Column, Path: document.Join(path, name)}
 		list = append(list, entry{name: name, key: n.Content[i], value: value, place: place})
 	}
 	for i := range merged {
 		merged[i].merged = true
 	}
 	return append(list, merged...)
-}
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
-
-func kindOf(n *yaml.Node) string {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		return "a mapping"
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case isNull(n):
-		return "nothing"
-	}
-	return fmt.Sprintf("%q", n.Value)
 }
 
 // place is where the settings stand.
@@ -126,22 +93,17 @@ func (s settings) path() string {
 
 // find returns the first entry of one of the names, and marks all of them.
 func (s settings) find(m mark, names ...string) (found entry, ok bool) {
-	for _, name := range names {
-		if key := relaxed(name); !s.r.known[key] {
-			s.r.known[key] = true
-			s.r.asked = append(s.r.asked, name)
-		}
-	}
+	s.r.ask(names)
 	for _, in := range s.maps {
 		var here *entry
 		for i := range in.entries {
 			e := &in.entries[i]
-			if !e.is(names...) {
+			if !s.r.is(e.name, names...) {
 				continue
 			}
 			s.r.mark(e.key, m)
 			switch {
-			case isNull(e.value):
+			case document.IsNull(e.value):
 			case here == nil:
 				here = e
 			case !e.merged:
@@ -166,16 +128,6 @@ func (r *reader) mark(key *yaml.Node, m mark) {
 	}
 }
 
-// is reports whether the entry has one of the names.
-func (e *entry) is(names ...string) bool {
-	for _, name := range names {
-		if relaxed(e.name) == relaxed(name) {
-			return true
-		}
-	}
-	return false
-}
-
 // add notes a problem once.
 func (r *reader) add(at document.Place, format string, args ...any) {
 	rule := fmt.Sprintf(format, args...)
@@ -187,9 +139,10 @@ func (r *reader) add(at document.Place, format string, args ...any) {
 
 // has reports whether one of the names is given, without reading it.
 func (s settings) has(names ...string) bool {
+	s.r.ask(names)
 	for _, in := range s.maps {
 		for i := range in.entries {
-			if e := &in.entries[i]; e.is(names...) && !isNull(e.value) {
+			if e := &in.entries[i]; s.r.is(e.name, names...) && !document.IsNull(e.value) {
 				return true
 			}
 		}
@@ -232,7 +185,7 @@ func (s settings) list(m mark, names ...string) (list []entry) {
 		return []entry{e}
 	}
 	for i, v := range e.value.Content {
-		v = resolve(v)
+		v = document.Resolve(v)
 		place := document.Place{Line: v.Line, Column: v.Column, Path: fmt.Sprintf("%s[%d]", e.place.Path, i)}
 		list = append(list, entry{name: e.name, key: e.key, value: v, place: place})
 	}
@@ -243,7 +196,7 @@ func (s settings) list(m mark, names ...string) (list []entry) {
 func (s settings) texts(names ...string) (list []entry) {
 	for _, e := range s.list(consumed, names...) {
 		if e.value.Kind != yaml.ScalarNode {
-			s.r.add(e.place, "%s, want a text", kindOf(e.value))
+			s.r.add(e.place, "%s, want a text", document.KindOf(e.value))
 			continue
 		}
 		for _, part := range strings.Split(e.value.Value, ",") {
@@ -264,7 +217,7 @@ func (s settings) text(names ...string) (string, entry, bool) {
 		return "", e, false
 	}
 	if e.value.Kind != yaml.ScalarNode {
-		s.r.add(e.place, "%s, want a single value", kindOf(e.value))
+		s.r.add(e.place, "%s, want a single value", document.KindOf(e.value))
 		return "", e, false
 	}
 	return s.r.placeholder(e), e, true

@@ -3,6 +3,7 @@ package importer
 import (
 	"strings"
 
+	"github.com/stormglass/stormglass/scenario/document"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -10,25 +11,45 @@ import (
 var profileKeys = []string{"spring.config.activate.onprofile", "spring.profiles"}
 
 // profileOf returns the profile of a document, or nothing.
-func profileOf(n *yaml.Node, path string) string {
-	n = resolve(n)
+func profileOf(n *yaml.Node) string {
+	if _, value := springValue(n, "", profileKeys...); value != nil {
+		return value.Value
+	}
+	return ""
+}
+
+// application notes the name of the program that a document gives, the first one
+// that is none of a placeholder.
+func (r *reader) application(root *yaml.Node) {
+	key, value := springValue(root, "", "spring.application.name")
+	if value == nil || r.caller != "" || value.Value == "" || strings.Contains(value.Value, "${") {
+		return
+	}
+	r.marks[key] = consumed
+	r.caller = plain(value.Value)
+}
+
+// springValue returns the scalar below one of some keys, which may be cut into
+// dotted ones in any way, with the key before it; or nil.
+func springValue(n *yaml.Node, path string, keys ...string) (key, value *yaml.Node) {
+	n = document.Resolve(n)
 	if n.Kind != yaml.MappingNode {
-		return ""
+		return nil, nil
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		where, value := join(path, relaxed(resolve(n.Content[i]).Value)), resolve(n.Content[i+1])
-		for _, key := range profileKeys {
+		where, below := document.Join(path, relaxed(document.Resolve(n.Content[i]).Value)), document.Resolve(n.Content[i+1])
+		for _, k := range keys {
 			switch {
-			case where == key && value.Kind == yaml.ScalarNode:
-				return value.Value
-			case strings.HasPrefix(key, where+"."):
-				if profile := profileOf(value, where); profile != "" {
-					return profile
+			case where == k && below.Kind == yaml.ScalarNode:
+				return n.Content[i], below
+			case strings.HasPrefix(k, where+"."):
+				if key, value := springValue(below, where, keys...); value != nil {
+					return key, value
 				}
 			}
 		}
 	}
-	return ""
+	return nil, nil
 }
 
 // overlay returns a mapping with the keys of two, one over the other, either of
@@ -37,16 +58,16 @@ func (r *reader) overlay(base, over *yaml.Node, elsewhere bool) *yaml.Node {
 	if base == nil {
 		return over
 	}
-	base, over = resolve(base), resolve(over)
+	base, over = document.Resolve(base), document.Resolve(over)
 	both := *over
 	both.Content = nil
 	r.inner[&both] = r.inner[base] || r.inner[over]
 	covered := make(map[*yaml.Node]bool)
 	for i := 0; i+1 < len(over.Content); i += 2 {
-		key, value := over.Content[i], resolve(over.Content[i+1])
+		key, value := over.Content[i], document.Resolve(over.Content[i+1])
 		for k := 0; k+1 < len(base.Content); k += 2 {
-			below, old := base.Content[k], resolve(base.Content[k+1])
-			if covered[below] || relaxed(resolve(below).Value) != relaxed(resolve(key).Value) {
+			below, old := base.Content[k], document.Resolve(base.Content[k+1])
+			if covered[below] || relaxed(document.Resolve(below).Value) != relaxed(document.Resolve(key).Value) {
 				continue
 			}
 			covered[below] = true
@@ -55,7 +76,7 @@ func (r *reader) overlay(base, over *yaml.Node, elsewhere bool) *yaml.Node {
 				value = r.overlay(old, value, elsewhere)
 			} else if !elsewhere {
 				r.marks[below] = consumed
-				r.lose(below.Line, "not in effect: %s: %s, there is another on line %d", resolve(below).Value, flow(old), key.Line)
+				r.lose(below.Line, "not in effect: %s: %s, there is another on line %d", document.Resolve(below).Value, flow(old), key.Line)
 			}
 		}
 		both.Content = append(both.Content, key, value)
