@@ -99,11 +99,18 @@ func parseFlags(args []string, stderr io.Writer) (*settings, error) {
 		return nil, usagef("argument %q, want flags only (-h lists them)", fs.Arg(0))
 	}
 	var given []string
+	var empty error
 	fs.Visit(func(f *flag.Flag) {
-		if v := f.Value.String(); v != "false" {
+		if f.Value.String() != "false" {
 			given = append(given, f.Name)
 		}
+		if v, ok := f.Value.(flag.Getter); ok && v.Get() == "" {
+			empty = usagef("-%s is empty, want a value", f.Name)
+		}
 	})
+	if empty != nil {
+		return nil, empty
+	}
 	s.seeded = slices.Contains(given, "seed")
 	if len(args) == 0 {
 		printUsage(fs, stderr)
@@ -129,9 +136,6 @@ func (s *settings) check(charts string) error {
 	}
 	if s.reps < 0 {
 		return usagef("-reps %d, want 1 or more, or 0 for the default", s.reps)
-	}
-	if s.out == "" {
-		return usagef("-out is empty, want a directory")
 	}
 	if err := s.checkLog(); err != nil {
 		return err
@@ -271,13 +275,13 @@ func (s *settings) withTrace(e *experiments.Experiment) (*experiments.Experiment
 	}
 	f, err := os.Open(s.trace)
 	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
+		return nil, usagef("-trace: %w", err)
 	}
 	defer f.Close()
 	sum := sha256.New()
 	t, err := model.ReadTrace(s.trace, io.TeeReader(f, sum))
 	if err != nil {
-		return nil, err
+		return nil, usagef("-trace: %w", err)
 	}
 	stem := strings.TrimSuffix(filepath.Base(s.trace), filepath.Ext(s.trace))
 	if len(stem) > maxStem {

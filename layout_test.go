@@ -31,7 +31,7 @@ var layers = map[string]struct {
 	"scenario/document":           {[]string{"names"}, "a reader of documents knows nothing of what they mean"},
 	"scenario":                    {[]string{"scenario/document", "model", "policies", "policies/presets", "sim", "theory", "table", "names"}, "a scenario is a model and claims about it"},
 	"scenario/importer":           {[]string{"scenario/document", "policies/presets"}, "settings are translated, not run"},
-	"scenario/traffic":            {[]string{"model", "policies", "policies/presets", "sim", "table"}, "recorded traffic is held against policies"},
+	"scenario/traffic":            {[]string{"model", "policies", "policies/presets", "sim", "table", "names"}, "recorded traffic is held against policies"},
 	"scenario/reference":          {[]string{"scenario", "scenario/document"}, "a command that prints the reference"},
 	"explain":                     {[]string{"model", "policies", "policies/presets", "table"}, "arithmetic on a model, however it came about"},
 	"scenarios":                   {nil, "files, and the test that runs them"},

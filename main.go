@@ -13,7 +13,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"unicode"
 )
 
 // version is the release that settings files name.
@@ -25,7 +27,7 @@ func main() {
 	// first signal.
 	work, err := prepare(os.Args[1:], os.Stdout, os.Stderr)
 	if err == nil {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		go func() {
 			<-ctx.Done()
 			stop() // a second signal ends the program at once
@@ -36,12 +38,23 @@ func main() {
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
 	case errors.As(err, &usage):
-		fmt.Fprintln(os.Stderr, "stormglass:", err)
+		fmt.Fprintln(os.Stderr, "stormglass:", visible(err.Error()))
 		os.Exit(2)
 	default:
-		fmt.Fprintln(os.Stderr, "stormglass:", err)
+		fmt.Fprintln(os.Stderr, "stormglass:", visible(err.Error()))
 		os.Exit(1)
 	}
+}
+
+// visible is a text in which nothing moves the cursor of a terminal but the ends
+// of lines.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 // A usageError is the user's mistake on the command line: exit code 2.

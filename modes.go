@@ -21,8 +21,8 @@ var modes = []mode{
 	{"init", nil},
 	{"import", nil},
 	{"explain", nil},
-	{"import-trace", []string{"save-trace", "stamp", "skip-bad"}},
-	{"replay", []string{"breakers", "scenario", "stamp", "skip-bad", "seed", "reps", "workers", "out"}},
+	{"import-trace", []string{"save-trace", "record", "stamp", "skip-bad"}},
+	{"replay", []string{"breakers", "scenario", "record", "stamp", "skip-bad", "seed", "reps", "workers", "out"}},
 	{"scenario", []string{"junit", "timeline", "events", "seed", "reps", "workers", "out", "charts"}},
 	{"exp", []string{"set", "hours", "rate", "arrivals", "trace", "save-trace", "log", "epoch", "log-sample", "seed", "reps", "workers", "out", "charts"}},
 }
@@ -31,8 +31,10 @@ var modes = []mode{
 func modeOf(given []string) (string, error) {
 	i := slices.IndexFunc(modes, func(m mode) bool { return slices.Contains(given, m.flag) })
 	if i < 0 {
-		if len(given) > 0 && given[0] != "quiet" {
-			return "", usagef("-%s alone does nothing, want it with %s", given[0], readers(given[0]))
+		for _, f := range given {
+			if f != "quiet" {
+				return "", usagef("-%s alone does nothing, want it with %s", f, readers(f))
+			}
 		}
 		return "", usagef("no -exp given, want -exp NAME, -scenario FILE, -list or -verify")
 	}
@@ -45,6 +47,13 @@ func modeOf(given []string) (string, error) {
 			return "", usagef("-%s and -%s, want one of them", m.flag, f)
 		}
 		return "", usagef("-%s has no effect with -%s, want it with %s", f, m.flag, readers(f))
+	}
+	if m.flag == "scenario" && !slices.Contains(given, "timeline") {
+		for _, f := range []string{"out", "charts"} {
+			if slices.Contains(given, f) {
+				return "", usagef("-%s has no effect with -scenario alone, want it with -timeline", f)
+			}
+		}
 	}
 	return m.flag, nil
 }

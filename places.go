@@ -50,7 +50,11 @@ func (p place) check() error {
 func probe(flag, dir string) error {
 	f, err := os.CreateTemp(dir, ".stormglass-*")
 	if err != nil {
-		return usagef("%s: %w", flag, err)
+		var path *os.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return usagef("%s: %s: %w", flag, dir, err)
 	}
 	f.Close()
 	return os.Remove(f.Name())

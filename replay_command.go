@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/stormglass/stormglass/scenario/traffic"
@@ -17,7 +18,8 @@ type replayFlags struct {
 	files    []string // to replay
 	traces   []string // to be turned into segments
 	breakers string
-	options  traffic.Options
+	options  recordOptions
+	keys     []string // of -record, as given
 }
 
 // defaultBreakers are asked where neither -breakers nor -scenario names some.
@@ -37,6 +39,7 @@ func (r *replayFlags) add(fs *flag.FlagSet) {
 	fs.Func("replay", "show the calls of a recorded `file` to breakers and say when each would have opened; may be repeated: k6, vegeta, JMeter, hey, Locust, access logs, Prometheus, traces", list(&r.files))
 	fs.Func("import-trace", "turn a recorded `file` into the trace that -save-trace names, for scenarios; may be repeated", list(&r.traces))
 	fs.StringVar(&r.breakers, "breakers", "", "with -replay: `names` of presets (default "+defaultBreakers+"; with -scenario none but its own)")
+	fs.Func("record", "with -replay, -import-trace: how a record is read, `KEY=VALUE`; may be repeated; keys: "+strings.Join(recordKeyNames(), ", "), r.record)
 	fs.StringVar(&r.options.Stamp, "stamp", "", "with -replay, -import-trace: time stamps are the `start` or the end of calls (default: as the format has it)")
 	fs.BoolVar(&r.options.SkipBad, "skip-bad", false, "with -replay, -import-trace: skip rows that make no sense, and count them")
 }
@@ -46,10 +49,16 @@ func importTrace(s *settings, out io.Writer) (work, error) {
 	if s.saveTrace == "" {
 		return nil, usagef("-import-trace without -save-trace, want the file to write")
 	}
-	if err := checkPlaces([]place{{"-save-trace", s.saveTrace}}, s.replay.traces); err != nil {
+	if slices.Contains(s.replay.keys, "share") {
+		return nil, usagef("-record share has no effect with -import-trace, want it with -replay")
+	}
+	if err := checkPlaces([]place{{"-save-trace", s.saveTrace}}, recordPaths(s.replay.traces)); err != nil {
 		return nil, err
 	}
-	t, err := traffic.ReadFiles(s.replay.traces, s.replay.options)
+	if ext := strings.ToLower(filepath.Ext(s.saveTrace)); ext != "" && ext != ".csv" {
+		return nil, usagef("-save-trace: %s, want a name that ends in .csv: a trace is written as plain CSV", s.saveTrace)
+	}
+	t, err := traffic.ReadFiles(s.replay.traces, s.replay.options.Options)
 	if err != nil {
 		return nil, usagef("-import-trace: %w", err)
 	}
@@ -68,27 +77,31 @@ func importTrace(s *settings, out io.Writer) (work, error) {
 // replay shows recorded calls to breakers, prints what each would have done and
 // writes its openings.
 func replay(s *settings, out io.Writer) (work, error) {
-	breakers, err := s.replay.players(s)
+	breakers, files, err := s.replay.players(s)
 	if err != nil {
 		return nil, err
 	}
-	options := traffic.PlayOptions{Seed: s.seed, Replications: s.reps, Workers: s.workers}
+	files = append(files, recordPaths(s.replay.files)...)
+	options := traffic.PlayOptions{Seed: s.seed, Replications: s.reps, Share: s.replay.options.share, Workers: s.workers}
 	if err := options.Validate(); err != nil {
 		return nil, usageError{err}
 	}
-	t, err := traffic.ReadFiles(s.replay.files, s.replay.options)
+	t, err := traffic.ReadFiles(s.replay.files, s.replay.options.Options)
 	if err != nil {
 		return nil, usagef("-replay: %w", err)
 	}
 	if err := t.CanPlay(); err != nil {
 		return nil, usagef("-replay: %w", err)
 	}
+	if n := len(t.Calls); n > 0 && s.reps > 0 {
+		return nil, usagef("-reps %d has no effect on the %s that were recorded, want it where only rates were: calls are drawn then", s.reps, count(n, "call", "calls"))
+	}
 	return func(ctx context.Context) error {
 		path := filepath.Join(s.out, "replay.csv")
 		if err := makeOut(s); err != nil {
 			return err
 		}
-		if err := checkPlaces([]place{{"-out", path}}, s.replay.files); err != nil {
+		if err := checkPlaces([]place{{"-out", path}}, files); err != nil {
 			return err
 		}
 		if err := t.Report.Write(out); err != nil {
@@ -113,25 +126,33 @@ func replay(s *settings, out io.Writer) (work, error) {
 	}, nil
 }
 
-// players are the breakers that are asked: presets, and those of scenarios.
-func (r *replayFlags) players(s *settings) ([]traffic.Breaker, error) {
+// recordPaths are the files of recorded traffic, without what series they are.
+func recordPaths(args []string) []string {
+	paths := make([]string, len(args))
+	for i, arg := range args {
+		_, paths[i] = traffic.SplitSeries(arg)
+	}
+	return paths
+}
+
+// players are the breakers that are asked, presets and those of scenarios, and
+// the files of the scenarios.
+func (r *replayFlags) players(s *settings) (list []traffic.Breaker, files []string, err error) {
 	names := r.breakers
 	if names == "" && len(s.scenario.files) == 0 {
 		names = defaultBreakers
 	}
-	var list []traffic.Breaker
 	if names != "" {
-		var err error
 		if list, err = traffic.Presets(strings.Split(names, ",")...); err != nil {
-			return nil, usagef("-breakers: %w", err)
+			return nil, nil, usagef("-breakers: %w", err)
 		}
 	}
 	if len(s.scenario.files) == 0 {
-		return list, nil
+		return list, nil, nil
 	}
 	cases, err := loadScenarios(s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	found := false
 	for _, c := range cases {
@@ -144,7 +165,7 @@ func (r *replayFlags) players(s *settings) ([]traffic.Breaker, error) {
 		}
 	}
 	if !found {
-		return nil, usagef("-scenario: no link has a breaker, want one to replay")
+		return nil, nil, usagef("-scenario: no link has a breaker, want one to replay")
 	}
-	return list, nil
+	return list, read(cases), nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stormglass/stormglass/explain"
 	"github.com/stormglass/stormglass/scenario"
+	"github.com/stormglass/stormglass/scenario/document"
 	"github.com/stormglass/stormglass/scenario/importer"
 )
 
@@ -40,6 +41,9 @@ func (s *scenarioFlags) add(fs *flag.FlagSet) {
 		fs.Func(flag, usage, func(v string) error {
 			if v == "" {
 				return errors.New("want a file")
+			}
+			if *into != "" {
+				return errors.New("given twice, want one file")
 			}
 			*into = v
 			return nil
@@ -82,12 +86,12 @@ func runScenarios(s *settings, out, stderr io.Writer) (work, error) {
 		if err != nil {
 			err = fmt.Errorf("scenario: %w; %d of %d cases were judged before", err, len(reports), len(cases))
 		}
-		if len(reports) == 0 && err != nil {
-			return err
+		failed := err
+		if len(reports) > 0 {
+			failed = errors.Join(err, scenario.WriteText(out, reports), tally(out, reports))
 		}
-		failed := errors.Join(err, scenario.WriteText(out, reports), tally(out, reports))
 		if s.scenario.junit != "" {
-			failed = errors.Join(failed, saveFile(s.scenario.junit, func(w io.Writer) error { return scenario.WriteJUnit(w, reports) }))
+			failed = errors.Join(failed, saveFile(s.scenario.junit, func(w io.Writer) error { return scenario.WriteJUnit(w, reports, cases) }))
 		}
 		return errors.Join(failed, files.write(ctx, s, out))
 	}, nil
@@ -154,8 +158,14 @@ func writeStarter(path string, out io.Writer) error {
 	if _, err := os.Lstat(path); err == nil {
 		return usagef("-init: %s is there already, want a new file", path)
 	}
+	if strings.HasSuffix(path, string(filepath.Separator)) {
+		return usagef("-init: %s, want a file", path)
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return usagef("-init: %w", err)
+	}
+	if err := probe("-init", filepath.Dir(path)); err != nil {
+		return err
 	}
 	if err := saveFile(path, func(w io.Writer) error {
 		_, err := w.Write(scenario.Starter)
@@ -195,9 +205,6 @@ func explainScenario(path string, out io.Writer) (work, error) {
 	}, nil
 }
 
-// maxSettings bounds a settings file, in bytes.
-const maxSettings = 4 << 20
-
 // importSettings prints the scenario that a file of settings means.
 func importSettings(path string, out io.Writer) (work, error) {
 	f, err := os.Open(path)
@@ -205,12 +212,9 @@ func importSettings(path string, out io.Writer) (work, error) {
 		return nil, usagef("-import: %w", err)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSettings+1))
+	text, err := io.ReadAll(io.LimitReader(f, document.MaxBytes+1))
 	if err != nil {
 		return nil, usagef("-import: %w", err)
-	}
-	if len(text) > maxSettings {
-		return nil, usagef("-import: %s is larger than %d bytes", path, maxSettings)
 	}
 	im, err := importer.Read(path, text)
 	if err != nil {

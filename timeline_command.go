@@ -89,6 +89,9 @@ func (f *caseFiles) write(ctx context.Context, s *settings, out io.Writer) error
 				n, cut, err = c.WriteEvents(ctx, w, scenario.DefaultEvents)
 				return err
 			})
+			if ctx.Err() != nil {
+				err = fmt.Errorf("%s: events: interrupted", c.Title())
+			}
 			if err != nil {
 				failed = errors.Join(failed, err)
 				continue
@@ -113,6 +116,9 @@ func timelinePath(s *settings, slug, suffix, end string) string {
 // writeTimeline writes the table and the figure of a case.
 func writeTimeline(ctx context.Context, s *settings, c *scenario.Case, slug string) (files []string, err error) {
 	t, err := c.Timeline(ctx)
+	if ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: timeline: %w", c.Title(), err)
 	}
@@ -154,12 +160,9 @@ func slugs(cases []*scenario.Case) []string {
 		if c.Variant != "" {
 			name += "_" + c.Variant
 		}
-		name = strings.Trim(strings.Map(func(r rune) rune {
-			if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.' {
-				return r
-			}
-			return '-'
-		}, name), "-.")
+		name = strings.Trim(strings.Join(strings.FieldsFunc(name, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '.'
+		}), "-"), ".")
 		name = cmp.Or(strings.ToValidUTF8(name[:min(len(name), 80)], ""), "scenario")
 		list[i] = name
 		for n := 2; used[strings.ToLower(list[i])]; n++ {

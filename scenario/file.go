@@ -53,7 +53,7 @@ type Node struct {
 	Faults []Fault    `key:"faults" doc:"What is wrong with the node, and when."`
 	Script []Scripted `key:"script" doc:"The outcomes of the first calls, in their order."`
 	Repeat bool       `key:"repeat_script" doc:"The script begins again at its end. Default false: service and faults hold then."`
-	Trace  *Trace     `key:"trace" doc:"Condition over time, from a file of failure segments."`
+	Trace  *Trace     `key:"trace" doc:"Condition over time, from a file of failure segments; outside of them the node is as without a trace."`
 }
 
 // A Queue is the number of calls that may wait, or more about it.
@@ -189,7 +189,7 @@ func (s *Scripted) ParseShort(text string) error {
 type Trace struct {
 	document.Place
 	File     string    `key:"file" doc:"CSV or Parquet file of failure segments, seen from the scenario."`
-	Node     string    `key:"node" doc:"The node of the file that is meant. Default the name of this one."`
+	Node     string    `key:"node" doc:"The node of the file that is meant. Default the name of this one; imported traces call theirs service."`
 	Segments []Segment `key:"segments" doc:"The segments themselves, in place of a file."`
 }
 

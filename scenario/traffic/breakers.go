@@ -39,8 +39,7 @@ func Presets(names ...string) ([]Breaker, error) {
 
 // Breakers returns the breakers of a system, each as if the recorded calls
 // were those that reach it; none if the system has none. One is named after
-// its link, "web-shop" or "web-shop#2" for the second from web to shop, or
-// after its share, and if there are several on a link after its place there:
+// its link as in model.Config.Links, or after its share, and if there are several on a link after its place there:
 // "web-shop stack 1", the outermost first, "web-shop sidecar 1".
 //
 // What stands around a breaker has no part in the replay: neither the timeouts
@@ -48,42 +47,27 @@ func Presets(names ...string) ([]Breaker, error) {
 func Breakers(c model.Config) []Breaker {
 	var list []Breaker
 	shared := make(map[string]bool)
-	links := make(map[string]int)
-	steps := func(from string, steps []model.Step) {
-		for _, s := range steps {
-			for _, call := range s.Calls {
-				link := from + "-" + call.To
-				if links[link]++; links[link] > 1 {
-					link = fmt.Sprintf("%s#%d", link, links[link])
-				}
-				list = append(list, ofLink(link, call, shared)...)
-			}
-		}
-	}
-	for _, n := range c.Nodes {
-		steps(n.Name, n.Steps)
-	}
-	for _, client := range c.Clients {
-		steps(client.Name, client.Steps)
+	for _, link := range c.Links() {
+		list = append(list, ofLink(link, shared)...)
 	}
 	return list
 }
 
-// ofLink returns the breakers of a call, but for those shared ones that are
+// ofLink returns the breakers of a link, but for those shared ones that are
 // known.
-func ofLink(link string, call model.Call, shared map[string]bool) []Breaker {
+func ofLink(link model.Link, shared map[string]bool) []Breaker {
 	var list []Breaker
 	var places []string
 	for _, stack := range []struct {
 		name   string
 		layers model.Stack
-	}{{"stack", call.Stack}, {"sidecar", call.Sidecar}} {
+	}{{"stack", link.Stack}, {"sidecar", link.Sidecar}} {
 		for i, l := range stack.layers {
 			b := l.Breaker
 			if b == nil || b.Share != "" && shared[b.Share] {
 				continue
 			}
-			player := Breaker{Name: link, Maker: b.BreakerConfig, Classify: b.Classify}
+			player := Breaker{Name: link.Name, Maker: b.BreakerConfig, Classify: b.Classify}
 			if b.Preset != nil {
 				player.Maker = b.Preset
 			}

@@ -12,7 +12,9 @@ import (
 // Columns of an access log as CSV, the preferred name first.
 const (
 	accessTime    = "ts|time|timestamp|datetime|date|time_local|time_iso8601|msec"
-	accessStatus  = "status|code|status_code|response_code|success|ok|failed|error"
+	accessCode    = "status|code|status_code|response_code"
+	accessSuccess = "success|ok"
+	accessStatus  = accessCode + "|" + accessSuccess + "|failed|error"
 	accessLatency = "duration_ms|latency_ms|elapsed_ms|response_time_ms|duration_us|latency_us|duration_ns|latency_ns|" +
 		"duration_s|latency_s|duration_seconds|latency_seconds|request_time|duration|latency|elapsed|response_time"
 )
@@ -44,7 +46,8 @@ func (d *reader) callRows(s *sheet, c callColumns) (func() error, error) {
 		return nil, err
 	}
 	d.stampIs(c.stamp)
-	latency, success, text, name := s.column(c.latency), s.column(c.success), s.column(c.text), s.column(c.name)
+	s.tell("time stamps", at, c.time)
+	latency, success, text, name := s.choose("latencies", c.latency), s.column(c.success), s.column(c.text), s.column(c.name)
 	status := s.column(c.status)
 	failed := -1
 	if status >= 0 {
@@ -57,10 +60,19 @@ func (d *reader) callRows(s *sheet, c callColumns) (func() error, error) {
 			status, text = -1, status
 		}
 	}
+	s.tell("statuses", status, accessCode)
+	if success >= 0 {
+		s.tell("successes", success, accessSuccess+"|failed")
+	} else {
+		s.tell("failures", status, "failed")
+	}
 	if success >= 0 {
 		d.report.note("%s: failed is what the column %s says", d.path, s.header[success])
 	} else if status < 0 && failed < 0 && text < 0 {
 		return nil, d.errorf(s.line, "column %s: missing, want to know which calls failed", strings.ReplaceAll(c.status, "|", " or "))
+	}
+	if d.o.Only != "" {
+		s.tell("names", name, c.name)
 	}
 	if d.o.Only != "" && name < 0 {
 		return nil, d.errorf(s.line, "column %s: missing, want to know which calls are %q", strings.ReplaceAll(c.name, "|", " or "), d.o.Only)
@@ -175,7 +187,7 @@ func (d *reader) k6Rows(s *sheet) (func() error, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.stampIs("end")
+	d.stampIs(stampEnd)
 	status, text, expected, name := s.column("status"), s.column("error"), s.column("expected_response"), s.column("name")
 	if status < 0 && expected < 0 {
 		return nil, d.errorf(s.line, "column status or expected_response: missing, want to know which calls failed")

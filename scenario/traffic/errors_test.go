@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // samples are a record of each format.
@@ -47,6 +48,7 @@ func TestErrorsAreLocated(t *testing.T) {
 		{"ts,status,duration\n1760000000,200,5\n", `x:2: column duration: "5", has no unit`},
 		{"ts,status,duration_ms\n1760000000,200,-5\n", `x:2: column duration_ms: "-5", want a latency`},
 		{"ts,status,duration_ms\n1760000000,200,NaN\n", `x:2: column duration_ms: "NaN", want a latency`},
+		{"ts,status,duration_ms\n1,200,2000\n", "x: a call starts 1s before time 0, want the time stamps to be those of the start"},
 		{"ts,status,status\n", "x:1: column status: named twice"},
 		{"ts,status\n1760000000\n", "x:2: row: 1 cells, want 2"},
 		{"ts,status\n\"1760000000,200\n", "x:2: byte 17: a quoted cell goes wrong"},
@@ -119,10 +121,25 @@ func (r repeat) Read(p []byte) (int, error) {
 
 var located = regexp.MustCompile(`^x(:\d+)?: .+|^traffic: .+|^model: .+`)
 
+// A record read as one of another format is refused where it stands.
+func TestForcedFormats(t *testing.T) {
+	for _, f := range Formats() {
+		for of, text := range samples {
+			got, err := Read("x", strings.NewReader(text), Options{Format: f})
+			switch {
+			case err != nil && !located.MatchString(err.Error()):
+				t.Errorf("%s as %s: error %q tells no place", of, f, err)
+			case err == nil && got.Report.Files[0].Format != f, err != nil && of == f:
+				t.Errorf("%s as %s: %v", of, f, err)
+			}
+		}
+	}
+}
+
 // tryAll reads a text and, if that succeeds, uses what was read.
 func tryAll(t *testing.T, text string) {
 	t.Helper()
-	for _, o := range []Options{{RateRPS: 10}, {SkipBad: true}} {
+	for _, o := range []Options{{}, {RateRPS: 10}, {SkipBad: true}} {
 		got, err := Read("x", strings.NewReader(text), o)
 		if err != nil {
 			if !located.MatchString(err.Error()) {
@@ -179,14 +196,26 @@ func FuzzRead(f *testing.F) {
 
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]Options{
-		`unit of time "sec", want one of s, ms, us, ns`: {TimeUnit: "sec"},
-		"width 1ns, want at least 1ms":                  {Width: 1},
-		"failures from status 300":                      {FailFrom: 300},
-		`format "jtl"`:                                  {Format: "jtl"},
+		`time-unit "sec", want one of s, ms, us, ns`:                  {TimeUnit: "sec"},
+		"width 1ns, want 1ms to 8760h0m0s":                            {Width: 1},
+		"width 8760h0m0.000000001s, want 1ms to":                      {Width: maxWidth + 1},
+		"fail-from 300":                                               {FailFrom: 300},
+		`format "jtl"`:                                                {Format: "jtl"},
+		"rate has no effect on a record of format vegeta-csv":         {RateRPS: 5},
+		"series has no effect on a record of format vegeta-csv":       {Series: "rate"},
+		"latency-unit has no effect on a record of format vegeta-csv": {LatencyUnit: "ms"},
 	} {
 		if _, err := Read("x", strings.NewReader(vegetaRows), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %s", o, err, want)
 		}
+	}
+	for _, o := range []Options{{Width: time.Second}, {Stamp: "end"}, {Only: "a"}, {FailFrom: 400}, {MaxCalls: 9}, {LatencyUnit: "s"}, {Series: "rate"}} {
+		if _, err := Read("x", strings.NewReader(incidentRows), o); (err == nil) != (o.LatencyUnit != "") {
+			t.Errorf("%+v on incidents: %v", o, err)
+		}
+	}
+	if _, err := Read("x", strings.NewReader(samples[Trace]), Options{TimeUnit: "ms"}); err == nil || !strings.Contains(err.Error(), "time-unit has no effect on a record of format trace") {
+		t.Error(err)
 	}
 	got := read(t, "x", vegetaRows, Options{Stamp: "end", Width: 1e9})
 	if d := got.Calls[1].End - got.Calls[0].End; fmt.Sprint(d) != "20ms" {

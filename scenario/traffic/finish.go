@@ -12,6 +12,9 @@ import (
 
 // finish makes traffic of what was read.
 func (d *reader) finish() (*Traffic, error) {
+	if err := d.asked.unused(d.report.Files); err != nil {
+		return nil, err
+	}
 	t, err := d.traffic()
 	if err != nil {
 		return nil, shown(err)
@@ -26,20 +29,19 @@ func (d *reader) traffic() (*Traffic, error) {
 	t := &Traffic{Node: cmp.Or(d.o.Node, "service")}
 	var err error
 	switch d.kind {
-	case "calls":
+	case ofCalls:
 		err = d.fromCalls(t)
-	case "rates":
-		err = d.fromSeries()
+	case ofRates:
+		if err = d.fromSeries(); err == nil {
+			d.fromSegments(t)
+		}
+	case ofSegments:
+		d.fromSegments(t)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if d.kind != "calls" {
-		if err := d.fromSegments(t); err != nil {
-			return nil, err
-		}
-	}
-	t.blind = d.series["rate"] != nil && d.series["errors"] == nil && d.series["error-ratio"] == nil
+	t.blind = d.series[seriesRate] != nil && d.series[seriesErrors] == nil && d.series[seriesRatio] == nil
 	t.Report = d.report
 	return t, nil
 }
@@ -63,7 +65,7 @@ func (d *reader) fromCalls(t *Traffic) error {
 		first = min(first, c.Start())
 	}
 	if first < 0 {
-		return fmt.Errorf("%s: a call starts %v before time 0, want the time stamps to be those of the %s", d.path, -first, map[bool]string{true: "end", false: "start"}[!d.start])
+		return fmt.Errorf("%s: a call starts %v before time 0, want the time stamps to be those of the start", d.path, -first)
 	}
 	width := d.o.Width
 	if width == 0 {
@@ -71,7 +73,7 @@ func (d *reader) fromCalls(t *Traffic) error {
 		d.report.note("calls are counted in intervals of %v by their starts", width)
 	}
 	if n := (last - first) / width; n > model.MaxTraceRows {
-		return fmt.Errorf("%s: %d intervals of %v, want at most %d: choose a greater width", d.path, n, width, model.MaxTraceRows)
+		return fmt.Errorf("%s: %d intervals of %v, want at most %d: the option width takes a greater one", d.path, n, width, model.MaxTraceRows)
 	}
 	epoch := d.epoch(t, first, width)
 	latencies := false
@@ -93,13 +95,6 @@ func (d *reader) fromCalls(t *Traffic) error {
 	t.Segments = count(t.Node, t.Calls, width, latencies)
 	d.report.First, d.report.Last = t.At(first-epoch), t.At(last-epoch)
 	return nil
-}
-
-func asInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // equals looks for calls that are there twice.
@@ -163,7 +158,9 @@ func count(node string, calls []Call, width time.Duration, latencies bool) []mod
 		of = of[:0]
 		for ; to < len(order) && calls[order[to]].Start() < s.End; to++ {
 			c := calls[order[to]]
-			failed += asInt(c.Failed)
+			if c.Failed {
+				failed++
+			}
 			sum += float64(c.Latency)
 			of = append(of, c.Latency)
 		}
@@ -172,11 +169,8 @@ func count(node string, calls []Call, width time.Duration, latencies bool) []mod
 		s.ErrorRatio = float64(failed) / n
 		if latencies {
 			slices.Sort(of)
-			quantile := func(q float64) model.Optional[time.Duration] {
-				return model.Known(of[max(0, int(math.Ceil(q*n))-1)])
-			}
 			s.LatencyMean = model.Known(time.Duration(math.Round(sum / n)))
-			s.LatencyP50, s.LatencyP90, s.LatencyP99 = quantile(0.5), quantile(0.9), quantile(0.99)
+			s.LatencyP50, s.LatencyP90, s.LatencyP99 = model.Known(quantile(of, 50)), model.Known(quantile(of, 90)), model.Known(quantile(of, 99))
 		}
 		list = append(list, s)
 		from = to
@@ -198,15 +192,16 @@ func byStart(calls []Call) []int32 {
 }
 
 // fromSegments completes what states intervals itself.
-func (d *reader) fromSegments(t *Traffic) error {
+func (d *reader) fromSegments(t *Traffic) {
 	slices.SortStableFunc(d.segments, func(a, b model.Segment) int { return cmp.Compare(a.Start, b.Start) })
 	epoch := d.epoch(t, d.segments[0].Start, 0)
-	unrated := 0
+	given, unrated := 0, 0
 	for i := range d.segments {
 		s := &d.segments[i]
 		s.Node, s.Start, s.End = t.Node, s.Start-epoch, s.End-epoch
 		if !s.RateRPS.Known && d.o.RateRPS > 0 {
 			s.RateRPS = model.Known(d.o.RateRPS)
+			given++
 		}
 		if !s.RateRPS.Known {
 			unrated++
@@ -215,10 +210,12 @@ func (d *reader) fromSegments(t *Traffic) error {
 		d.report.Calls += calls
 		d.report.Failed += calls * s.ErrorRatio
 	}
+	if d.o.RateRPS > 0 {
+		d.report.note("the rate of %g/s that was given is that of %d of %d intervals, which state none", d.o.RateRPS, given, len(d.segments))
+	}
 	if unrated > 0 {
 		d.report.note("%d of %d intervals state no rate of calls", unrated, len(d.segments))
 	}
 	t.Segments = d.segments
 	d.report.First, d.report.Last = t.At(d.segments[0].Start), t.At(t.End())
-	return nil
 }

@@ -3,8 +3,11 @@ package traffic
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/stormglass/stormglass/names"
 )
 
 // A Format is a kind of record.
@@ -29,6 +32,17 @@ const (
 // Formats lists them.
 func Formats() []Format {
 	return []Format{Trace, Incidents, AccessLog, K6CSV, K6JSON, VegetaCSV, VegetaJSON, JMeterCSV, JMeterXML, Hey, Locust, Prometheus}
+}
+
+// ofCalls reports whether a record of the format is one of single calls.
+func (f Format) ofCalls() bool {
+	return f != Trace && f != Incidents && f != Locust && f != Prometheus
+}
+
+// isCSV reports whether a record of the format is one of separated values, of
+// which the last may be cut and still be one.
+func (f Format) isCSV() bool {
+	return f != K6JSON && f != VegetaJSON && f != JMeterXML && f != Prometheus
 }
 
 func formatNames() []string {
@@ -84,6 +98,46 @@ func detect(head []byte) (Format, rune) {
 		}
 	}
 	return "", comma
+}
+
+// near names the column of a header that may be a mistyped one, and the format
+// it would make; "" if none is. Of several formats it is the one that has most
+// of its columns.
+func near(line []byte) string {
+	header := headerOf(line, separator(line))
+	hint, most := "", -1
+	for _, s := range signatures {
+		found, words := 0, ""
+		for _, c := range s.columns {
+			if columnOf(header, c) >= 0 {
+				found++
+				continue
+			}
+			wrong, right := nearest(header, strings.Split(c, "|"))
+			if right == "" {
+				words = ""
+				break
+			}
+			if words == "" {
+				words = fmt.Sprintf("column %s: did you mean %q, of the format %s", clip(wrong), right, s.format)
+			}
+		}
+		if words != "" && found > most {
+			hint, most = words, found
+		}
+	}
+	return hint
+}
+
+// nearest finds the pair that is nearest of cells and names of columns; both are
+// empty if none is near.
+func nearest(header, columns []string) (cell, column string) {
+	for _, cell := range header {
+		if column := names.Nearest(cell, columns); column != "" {
+			return cell, column
+		}
+	}
+	return "", ""
 }
 
 // separator is the one of , ; tab and | that a line has most of, outside

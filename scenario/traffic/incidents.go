@@ -32,11 +32,11 @@ type incident struct {
 
 // incidentRows reads a list of incidents; endIncidents makes segments of it.
 func (d *reader) incidentRows(s *sheet) (func() error, error) {
-	if err := d.begin("segments"); err != nil {
+	if err := d.begin(ofSegments); err != nil {
 		return nil, err
 	}
-	start, end, length := s.column(incidentStart), s.column(incidentEnd), s.column(incidentLength)
-	share, latency, rate := s.column(incidentRate), s.column("latency_ms|latency_s|latency"), s.column("rate_rps|rps|rate")
+	start, end, length := s.choose("beginnings", incidentStart), s.choose("ends", incidentEnd), s.choose("lengths", incidentLength)
+	share, latency, rate := s.choose("shares of failures", incidentRate), s.choose("latencies", "latency_ms|latency_s|latency"), s.choose("rates", "rate_rps|rps|rate")
 	if start < 0 || share < 0 || end < 0 && length < 0 {
 		return nil, d.errorf(s.line, "columns start, end or duration, and failure_rate, want all of them in the header")
 	}

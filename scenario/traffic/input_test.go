@@ -109,7 +109,7 @@ func TestControlCharacters(t *testing.T) {
 		text := samples[f]
 		for i := range len(text) + 1 {
 			for _, piece := range []string{bell, bare} {
-				got, err := Read("x", strings.NewReader(text[:i]+piece+text[i:]), Options{RateRPS: 1})
+				got, err := Read("x", strings.NewReader(text[:i]+piece+text[i:]), Options{})
 				var b strings.Builder
 				if err != nil {
 					b.WriteString(err.Error())

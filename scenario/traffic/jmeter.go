@@ -14,10 +14,10 @@ const maxDepth = 100
 // jmeterXML reads the samples directly below the root; those within samples
 // are parts of them.
 func (d *reader) jmeterXML(b *bufio.Reader, in *budget) error {
-	if err := d.begin("calls"); err != nil {
+	if err := d.begin(ofCalls); err != nil {
 		return err
 	}
-	d.stampIs("start")
+	d.stampIs(stampStart)
 	x := xml.NewDecoder(b)
 	depth := 0
 	for {

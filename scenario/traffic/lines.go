@@ -13,7 +13,7 @@ import (
 
 // lines reads one JSON object per line.
 func (d *reader) lines(b *bufio.Reader, in *budget, take func(line int, text []byte) error) error {
-	if err := d.begin("calls"); err != nil {
+	if err := d.begin(ofCalls); err != nil {
 		return err
 	}
 	var long []byte
@@ -100,7 +100,7 @@ func (d *reader) k6Line(line int, text []byte) error {
 	if q.Data.Value == nil {
 		return d.bad(line, "key data.value", "", "want a latency in ms")
 	}
-	d.stampIs("end")
+	d.stampIs(stampEnd)
 	at, rule := d.time(q.Data.Time, false)
 	if rule != "" {
 		return d.bad(line, "key data.time", q.Data.Time, rule)
@@ -131,7 +131,7 @@ func (d *reader) vegetaLine(line int, text []byte) error {
 		d.out.skip(line, "not "+d.o.Only)
 		return nil
 	}
-	d.stampIs("start")
+	d.stampIs(stampStart)
 	at, rule := d.time(p.Timestamp, false)
 	switch {
 	case rule != "":

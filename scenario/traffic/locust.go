@@ -16,7 +16,7 @@ type locustTotals struct {
 
 // locustRows takes the differences of the totals from row to row.
 func (d *reader) locustRows(s *sheet) (func() error, error) {
-	if err := d.begin("segments"); err != nil {
+	if err := d.begin(ofSegments); err != nil {
 		return nil, err
 	}
 	at, requests, failures, name := s.column("timestamp"), s.column("total request count"), s.column("total failure count"), s.column("name")

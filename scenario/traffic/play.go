@@ -93,7 +93,7 @@ func (t *Traffic) CanPlay() error {
 	expected := 0.0
 	for _, s := range t.Segments {
 		if !s.RateRPS.Known {
-			return shown(fmt.Errorf("%s: the interval from %s states no rate of calls, want one in a column rate_rps", path, t.At(s.Start)))
+			return shown(fmt.Errorf("%s: the interval from %s states no rate of calls, want one in a column rate_rps, or the option rate", path, t.At(s.Start)))
 		}
 		expected += s.RateRPS.Value * (s.End - s.Start).Seconds()
 	}

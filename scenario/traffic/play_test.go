@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stormglass/stormglass/model"
 	"github.com/stormglass/stormglass/policies"
 )
 
@@ -31,6 +33,13 @@ func outage() string {
 		fmt.Fprintf(&b, "%d.1,%d,100\n", 1772446500+i, status) // 2026-03-02 10:15:00 UTC
 	}
 	return b.String()
+}
+
+func asInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func play(t *testing.T, tr *Traffic, o PlayOptions, breakers ...Breaker) *Replay {
@@ -135,7 +144,7 @@ func TestReplayOfPresets(t *testing.T) {
 	if opened == 0 {
 		t.Error("no preset opened")
 	}
-	if _, err := Presets("polly", "poly"); err == nil || !strings.Contains(err.Error(), "want one of") {
+	if _, err := Presets("polly", "poly"); err == nil || !strings.Contains(err.Error(), "hystrix-1.5.13") {
 		t.Errorf("error %v, want the known names", err)
 	}
 }
@@ -157,6 +166,46 @@ func TestStretches(t *testing.T) {
 	} {
 		if got := fmt.Sprint(badCalls(calls(text), 0.1)); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// A stretch has more than the share of failures: as much as the share is none,
+// in rates as in calls.
+func TestStretchesAtTheShare(t *testing.T) {
+	var segments []model.Segment
+	for i, ratio := range []float64{0.1, math.Nextafter(0.1, 1), 1, 0.1} {
+		s := model.Segment{Start: time.Duration(i), End: time.Duration(i + 1)}
+		s.ErrorRatio = ratio
+		segments = append(segments, s)
+	}
+	if got := fmt.Sprint(badSegments(segments, 0.1)); got != "[{1ns 3ns}]" {
+		t.Errorf("%s, want [{1ns 3ns}]", got)
+	}
+	for every, want := range map[int]int{10: 0, 9: 1} {
+		var calls []Call
+		for i := range 10_000 {
+			calls = append(calls, Call{End: time.Duration(i), Failed: i%every == 0})
+		}
+		if got := badCalls(calls, 0.1); len(got) != want {
+			t.Errorf("one of %d fails: %v, want %d stretches", every, got, want)
+		}
+	}
+}
+
+// The rank of a quantile is the share of the values rounded up, whatever their
+// number.
+func TestQuantile(t *testing.T) {
+	for n := range 1000 {
+		sorted := make([]int, n+1)
+		for i := range sorted {
+			sorted[i] = i + 1
+		}
+		for _, percent := range []int{0, 1, 5, 7, 50, 90, 95, 99, 100} {
+			got := quantile(sorted, percent)
+			if got*100 < percent*len(sorted) || got > 1 && (got-1)*100 >= percent*len(sorted) {
+				t.Errorf("%d %% of 1 to %d: %d", percent, len(sorted), got)
+			}
 		}
 	}
 }

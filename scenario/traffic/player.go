@@ -120,8 +120,11 @@ func (p *player) outcome(c Call) policies.Outcome {
 }
 
 func (p *player) refuse(c Call) {
+	good := 0
+	if !c.Failed {
+		good = 1
+	}
 	p.play.Refused++
-	good := 1 - asInt(c.Failed)
 	p.play.Good += good
 	if p.open {
 		last := &p.play.Trips[len(p.play.Trips)-1]

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,16 +15,14 @@ import (
 )
 
 // The series that a range query can be of.
-var seriesNames = []string{"rate", "errors", "error-ratio", "latency"}
+const (
+	seriesRate    = "rate"
+	seriesErrors  = "errors"
+	seriesRatio   = "error-ratio"
+	seriesLatency = "latency"
+)
 
-func isSeries(name string) bool { return slices.Contains(seriesNames, name) }
-
-// A series is a number at some instants.
-type series struct {
-	at    map[time.Duration]float64
-	step  time.Duration
-	coded bool // counted by status, so that no entry means none
-}
+var seriesNames = []string{seriesRate, seriesErrors, seriesRatio, seriesLatency}
 
 const (
 	maxPrometheus = 64 << 20 // bytes of a file
@@ -34,6 +33,7 @@ const (
 type curve struct {
 	metric map[string]string
 	points []point
+	lost   bool          // a point whose time cannot be read is skipped
 	step   time.Duration // the shortest between two points, with or without data
 	line   int
 	path   string // in the JSON
@@ -41,14 +41,14 @@ type curve struct {
 
 type point struct {
 	at    time.Duration
-	value float64
+	value float64 // NaN: no data
 	line  int
 	index int
 }
 
 // prometheus reads the answer to a range query.
 func (d *reader) prometheus(b *bufio.Reader, in *budget) error {
-	if err := d.begin("rates"); err != nil {
+	if err := d.begin(ofRates); err != nil {
 		return err
 	}
 	in.perRow = 0
@@ -73,26 +73,33 @@ func (d *reader) prometheus(b *bufio.Reader, in *budget) error {
 
 // curves adds the curves of a file to the series.
 func (d *reader) curves(list []curve) error {
-	byStatus := len(list) > 1 || d.o.Series == "rate"
+	step := time.Duration(math.MaxInt64) // of the query, if a curve has no holes
+	for _, c := range list {
+		if c.step > 0 {
+			step = min(step, c.step)
+		}
+	}
+	for i := range list {
+		if list[i].step > 0 {
+			list[i].step = step
+		}
+	}
+	byStatus := len(list) > 1 || d.o.Series == seriesRate
 	for _, c := range list {
 		byStatus = byStatus && statusOf(c.metric) != ""
 	}
-	if byStatus && slices.ContainsFunc(list, func(c curve) bool { return !isServerError(statusOf(c.metric)) }) && (d.o.Series == "" || d.o.Series == "rate") {
-		d.report.note("%s: rates by status; those of 5xx are failures, and where 5xx has no point there are none", d.path)
+	if byStatus && slices.ContainsFunc(list, func(c curve) bool { return !isServerError(statusOf(c.metric)) }) && (d.o.Series == "" || d.o.Series == seriesRate) {
+		d.report.note("%s: rates by status; those of 5xx are failures, and before the first point of a status and after its last there are none of it", d.path)
+		d.named(seriesErrors).coded = true
 		for _, c := range list {
-			if err := d.add("rate", c, true, true); err != nil {
+			if err := d.vet(seriesRate, &c); err != nil {
 				return err
 			}
+			d.named(seriesRate).add(c)
 			if isServerError(statusOf(c.metric)) {
-				if err := d.add("errors", c, true, false); err != nil {
-					return err
-				}
+				d.named(seriesErrors).add(c)
 			}
 		}
-		if d.series["errors"] == nil {
-			d.series["errors"] = &series{at: map[time.Duration]float64{}}
-		}
-		d.series["errors"].coded = true
 		return nil
 	}
 	for _, c := range list {
@@ -103,55 +110,69 @@ func (d *reader) curves(list []curve) error {
 		if name == "" {
 			return d.errorf(c.line, "%s: cannot tell what this series is, want %s; say so as error-ratio=FILE or in the name of the file", c.path, strings.Join(seriesNames, ", "))
 		}
-		sum := name == "rate" || name == "errors"
-		if !sum && len(list) > 1 {
+		if !isSum(name) && len(list) > 1 {
 			return d.errorf(c.line, "%s: %d series of %s, want one: aggregate them in the query", c.path, len(list), name)
 		}
-		if err := d.add(name, c, sum, true); err != nil {
+		if err := d.vet(name, &c); err != nil {
 			return err
 		}
+		d.named(name).add(c)
 	}
 	return nil
 }
 
-// add adds a curve to a series; count says that its points are to be reported.
-func (d *reader) add(name string, c curve, sum, count bool) error {
-	s := d.series[name]
-	if s == nil {
-		s = &series{at: make(map[time.Duration]float64)}
-		d.series[name] = s
-	}
-	if c.step > 0 && (s.step == 0 || c.step < s.step) {
-		s.step = c.step
-	}
-	scale := 1.0
-	if name == "error-ratio" && slices.ContainsFunc(c.points, func(p point) bool { return p.value > 1 }) {
-		scale = 0.01
-		d.report.note("%s: the ratio is a percentage, since a value is above 1", d.path)
-	}
+// isSum reports whether the curves of a series are added up.
+func isSum(name string) bool { return name == seriesRate || name == seriesErrors }
+
+// limits are the greatest values that make sense.
+var limits = map[string]float64{seriesRatio: 100, seriesRate: 1e9, seriesErrors: 1e9, seriesLatency: maxLatency.Seconds()}
+
+// vet takes out of a curve what a series cannot have: a value that makes no
+// sense becomes none, and of two points of one instant the first one stays.
+func (d *reader) vet(name string, c *curve) error {
 	seen := make(map[time.Duration]float64)
+	kept := c.points[:0]
+	percent := false
 	for _, p := range c.points {
-		where := fmt.Sprintf("%s.values[%d]", c.path, p.index)
-		if v, again := seen[p.at]; again {
-			if v != p.value {
-				return d.bad(p.line, where, strconv.FormatFloat(p.value, 'g', -1, 64), fmt.Sprintf("beside %g at the same instant, want one value", v))
+		v, again := seen[p.at]
+		if again && (v == p.value || math.IsNaN(v) && math.IsNaN(p.value)) {
+			d.out.skip(p.line, "equal to another point")
+			continue
+		}
+		var rule string
+		_, before := d.named(name).at[p.at]
+		switch {
+		case again:
+			rule = fmt.Sprintf("beside %g at the same instant, want one value", v)
+		case math.IsNaN(p.value):
+		case !(p.value >= 0 && p.value <= limits[name]):
+			rule = fmt.Sprintf("want a number from 0 to %g for %s", limits[name], name)
+		case before && !isSum(name):
+			rule = "a second value of " + name + " at this instant, want one"
+		}
+		if rule != "" {
+			where := fmt.Sprintf("%s.values[%d]", c.path, p.index)
+			b := &badRow{"a point", strings.TrimPrefix(rule, fmt.Sprintf("beside %g ", v)), d.bad(p.line, where, strconv.FormatFloat(p.value, 'g', -1, 64), rule)}
+			if err := d.forgive(p.line, b); err != nil {
+				return err
 			}
-			if count {
-				d.out.skip(p.line, "equal to another point")
-			}
+			p.value = math.NaN()
+		}
+		if again {
 			continue
 		}
 		seen[p.at] = p.value
-		limit := map[string]float64{"error-ratio": 100, "rate": 1e9, "errors": 1e9, "latency": maxLatency.Seconds()}[name]
-		if !(p.value >= 0 && p.value <= limit) {
-			return d.bad(p.line, where, strconv.FormatFloat(p.value, 'g', -1, 64), fmt.Sprintf("want a number from 0 to %g for %s", limit, name))
-		}
-		if _, there := s.at[p.at]; there && !sum {
-			return d.bad(p.line, where, strconv.FormatFloat(p.value, 'g', -1, 64), "a second value of "+name+" at this instant, want one")
-		}
-		s.at[p.at] += p.value * scale
-		if count {
+		if !math.IsNaN(p.value) {
 			d.out.Used++
+		}
+		percent = percent || p.value > 1
+		kept = append(kept, p)
+	}
+	c.points = kept
+	if name == seriesRatio && percent {
+		d.report.note("%s: the ratio is a percentage, since a value is above 1", d.path)
+		for i := range kept {
+			kept[i].value *= 0.01
 		}
 	}
 	return nil
@@ -176,13 +197,13 @@ func guess(words string) string {
 	}
 	switch {
 	case has("ratio", "share", "percent") && has("err", "fail", "5xx"):
-		return "error-ratio"
+		return seriesRatio
 	case has("err", "fail", "5xx"):
 		return "" // per second or of all: the name does not tell
 	case has("latency", "duration", "response_time", "response-time"):
-		return "latency"
+		return seriesLatency
 	case has("rate", "rps", "qps", "request", "throughput"):
-		return "rate"
+		return seriesRate
 	}
 	return ""
 }

@@ -170,20 +170,23 @@ func (w *walker) values(c *curve) error {
 		if err := w.d.forgive(line, w.point(where, raw, &p)); err != nil {
 			return err
 		}
-		if step := p.at - last; last >= 0 && p.at > 0 && step > 0 && (c.step == 0 || step < c.step) {
+		if p.at < 0 {
+			c.lost = true
+			continue
+		}
+		if step := p.at - last; last >= 0 && step > 0 && (c.step == 0 || step < c.step) {
 			c.step = step
 		}
 		last = p.at
-		if !math.IsNaN(p.value) {
-			c.points = append(c.points, p)
-		}
+		c.points = append(c.points, p)
 	}
 	return w.close(path)
 }
 
-// point reads [time, "value"]; a bad one has a value of NaN.
+// point reads [time, "value"]. What cannot be read is a value of NaN, or a time
+// before 0.
 func (w *walker) point(where string, raw []any, p *point) error {
-	p.value = math.NaN()
+	p.at, p.value = -1, math.NaN()
 	if len(raw) != 2 {
 		return w.d.bad(p.line, where, fmt.Sprint(raw...), `want [time, "value"]`)
 	}
@@ -191,12 +194,12 @@ func (w *walker) point(where string, raw []any, p *point) error {
 	if rule != "" {
 		return w.d.bad(p.line, where, fmt.Sprint(raw[0]), rule)
 	}
+	p.at = at
 	text := fmt.Sprint(raw[1])
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return w.d.bad(p.line, where, text, "want a number")
 	}
-	p.at = at
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		w.d.out.skip(p.line, "NaN or infinite: no data")
 		return nil

@@ -51,6 +51,17 @@ func read(t *testing.T, name, text string, o Options) *Traffic {
 	return got
 }
 
+func TestSplitSeries(t *testing.T) {
+	for arg, want := range map[string][2]string{
+		"rate=p.json": {"rate", "p.json"}, "error-ratio=a=b": {"error-ratio", "a=b"}, "latency=": {"latency", ""},
+		"p.json": {"", "p.json"}, "rates=p.json": {"", "rates=p.json"}, "./rate=p.json": {"", "./rate=p.json"},
+	} {
+		if series, path := SplitSeries(arg); series != want[0] || path != want[1] {
+			t.Errorf("%s: %q, %q, want %q", arg, series, path, want)
+		}
+	}
+}
+
 // The same two calls in every format of calls: a good one, and a failed one.
 func TestCalls(t *testing.T) {
 	for _, c := range []struct {

@@ -3,6 +3,7 @@ package traffic
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -16,11 +17,12 @@ import (
 // A reader gathers what files say, with times in nanoseconds since 1970 or
 // since the beginning of the run.
 type reader struct {
-	o         Options
+	o         Options // with what is known besides
+	asked     Options
 	calls     []Call
 	series    map[string]*series
 	segments  []model.Segment // of what states intervals itself
-	kind      string          // "calls", "rates" or "segments"
+	kind      records         // of all files
 	incidents []incident      // of the present file
 	relative  bool
 	fine      bool // time stamps cannot be equal by chance
@@ -31,16 +33,27 @@ type reader struct {
 	path   string
 	out    *FileReport
 	stamps stamper
-	start  bool // a time stamp is the start of its call
-	left   int  // calls with status 499
+	stamp  string // what a time stamp is of its call: stampStart or stampEnd
+	faults faults // errors of rows
+	left   int    // calls with status 499
 }
+
+// records are what a file holds, in the words of messages.
+type records string
+
+const (
+	ofCalls    records = "calls"
+	ofRates    records = "rates"    // at the points of range queries
+	ofSegments records = "segments" // with the intervals that it states itself
+)
 
 func newReader(o Options) (*reader, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	asked := o
 	o.fill()
-	return &reader{o: o, series: make(map[string]*series)}, nil
+	return &reader{o: o, asked: asked, series: make(map[string]*series)}, nil
 }
 
 // A badRow is an error in the content of a row.
@@ -64,15 +77,25 @@ func (d *reader) bad(line int, where, value, rule string) error {
 	return &badRow{where, rule, d.errorf(line, "%s: %s, %s", where, shown, rule)}
 }
 
-// forgive turns the error of a row into a skipped row, if that was asked for.
+// forgive turns the error of a row into a skipped row, if that was asked for,
+// and else keeps it, so that several can be told at once.
 func (d *reader) forgive(line int, err error) error {
 	var b *badRow
-	if d.o.SkipBad && errors.As(err, &b) {
+	switch {
+	case !errors.As(err, &b):
+		return err
+	case d.o.SkipBad:
 		d.out.skip(line, b.where+": "+b.rule)
 		return nil
 	}
-	return err
+	if d.faults = append(d.faults, err); len(d.faults) == maxFaults {
+		return d.errorf(line, "%d errors, want them mended before the rows that follow are read", maxFaults)
+	}
+	return nil
 }
+
+// maxFaults is how many errors of a file are told at once.
+const maxFaults = 20
 
 // file reads one file of any format.
 func (d *reader) file(path string, r io.Reader) error {
@@ -84,10 +107,10 @@ func (d *reader) file(path string, r io.Reader) error {
 	if magic, _ := b.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			return d.errorf(1, "gzip: %v", err)
+			return d.errorf(1, "%v", gzipError(err))
 		}
 		in.perRow = 0
-		in = &budget{r: z, total: maxBytes, perRow: rowBytes}
+		in = &budget{r: unpacked{z}, total: maxBytes, perRow: rowBytes}
 		b = bufio.NewReaderSize(in, 1<<16)
 	}
 	switch mark, _ := b.Peek(3); {
@@ -110,12 +133,21 @@ func (d *reader) file(path string, r io.Reader) error {
 	d.out.Format = format
 	d.stamps = stamper{unit: d.o.TimeUnit, asked: d.o.TimeUnit != "", zone: d.o.Zone}
 	err = d.content(format, comma, b, in)
+	if len(d.faults) > 0 {
+		if err != nil {
+			d.faults = append(d.faults, err)
+		}
+		return d.faults
+	}
 	if err != nil {
 		return err
 	}
+	if format.isCSV() && in.last != '\n' && in.last != '\r' {
+		d.report.note("%s: the last line has no end: if the file is cut, its last value may be, too", path)
+	}
 	d.out.Times = d.stamps.words()
-	if w := d.out.Times; w != "" && d.kind == "calls" {
-		d.out.Times = w + ", of the " + map[bool]string{true: "start", false: "end"}[d.start] + " of a call"
+	if w := d.out.Times; w != "" && d.kind == ofCalls {
+		d.out.Times = w + ", of the " + d.stamp + " of a call"
 	}
 	if d.out.Used == 0 {
 		return d.nothing()
@@ -139,7 +171,11 @@ func (d *reader) content(format Format, comma rune, b *bufio.Reader, in *budget)
 	case "":
 		head, _ := b.Peek(1 << 12)
 		line, _, _ := strings.Cut(strings.TrimLeft(string(head), " \t\r\n"), "\n")
-		return d.errorf(1, "no known format, begins with %q: want one of %s, with its header", clip(strings.TrimSpace(line)), strings.Join(formatNames(), ", "))
+		hint := near([]byte(line))
+		if hint != "" {
+			hint += "? "
+		}
+		return d.errorf(1, "no known format, begins with %q: %swant one of %s, with its header", clip(strings.TrimSpace(line)), hint, strings.Join(formatNames(), ", "))
 	case Trace:
 		return d.trace(b, in)
 	case Prometheus:
@@ -155,7 +191,7 @@ func (d *reader) content(format Format, comma rune, b *bufio.Reader, in *budget)
 }
 
 // begin says what the records of the present file are.
-func (d *reader) begin(kind string) error {
+func (d *reader) begin(kind records) error {
 	if d.kind != "" && d.kind != kind {
 		return d.errorf(1, "%s after a file of %s, want files that go together", kind, d.kind)
 	}
@@ -181,7 +217,7 @@ func (d *reader) time(text string, decimalComma bool) (time.Duration, string) {
 
 // call takes a call with its time stamp.
 func (d *reader) call(line int, at time.Duration, c Call) error {
-	if d.start {
+	if d.stamp == stampStart {
 		at += c.Latency
 	}
 	c.End = at
@@ -198,14 +234,11 @@ func (d *reader) call(line int, at time.Duration, c Call) error {
 
 // stampIs sets what the time stamps of the format are, unless the user says so.
 func (d *reader) stampIs(which string) {
-	if d.o.Stamp != "" {
-		which = d.o.Stamp
-	}
-	d.start = which == "start"
+	d.stamp = cmp.Or(d.o.Stamp, which)
 }
 
 func (d *reader) trace(b *bufio.Reader, in *budget) error {
-	if err := d.begin("segments"); err != nil {
+	if err := d.begin(ofSegments); err != nil {
 		return err
 	}
 	in.perRow = 0 // the reader of traces has limits of its own
@@ -235,11 +268,28 @@ func (d *reader) trace(b *bufio.Reader, in *budget) error {
 // rowBytes bounds the memory that one row can take.
 const rowBytes = 16 << 20
 
+// unpacked tells that an error is one of gzip.
+type unpacked struct{ z *gzip.Reader }
+
+// Read implements io.Reader.
+func (u unpacked) Read(p []byte) (int, error) {
+	n, err := u.z.Read(p)
+	if err != nil && err != io.EOF {
+		err = gzipError(err)
+	}
+	return n, err
+}
+
+func gzipError(err error) error {
+	return fmt.Errorf("gzip: %s, want a whole file with nothing after its end", strings.TrimPrefix(err.Error(), "gzip: "))
+}
+
 // A budget fails, rather than ends, where a file or a row of it is too long.
 type budget struct {
 	r             io.Reader
 	total         int64
 	perRow, inRow int64
+	last          byte // that was read
 }
 
 // row begins a new row.
@@ -248,6 +298,9 @@ func (b *budget) row() { b.inRow = 0 }
 // Read implements io.Reader.
 func (b *budget) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
+	if n > 0 {
+		b.last = p[n-1]
+	}
 	b.total -= int64(n)
 	b.inRow += int64(n)
 	switch {

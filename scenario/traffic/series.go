@@ -10,10 +10,72 @@ import (
 	"github.com/stormglass/stormglass/model"
 )
 
+// A series is a number at some instants, the sum of curves or one curve.
+type series struct {
+	at    map[time.Duration]float64
+	seen  map[time.Duration]int // curves with a value, or none of those with a point
+	step  time.Duration
+	coded bool // counted by status, so that no curve at an instant means none
+
+	// Of the curves that are added up, the first and last instants, each list
+	// in order when all are there.
+	first, last []time.Duration
+	sum         bool
+}
+
+// named is a series, made if it is not there.
+func (d *reader) named(name string) *series {
+	s := d.series[name]
+	if s == nil {
+		s = &series{at: make(map[time.Duration]float64), seen: make(map[time.Duration]int), sum: isSum(name)}
+		d.series[name] = s
+	}
+	return s
+}
+
+// add adds a curve.
+func (s *series) add(c curve) {
+	if c.step > 0 && (s.step == 0 || c.step < s.step) {
+		s.step = c.step
+	}
+	first, last := time.Duration(math.MaxInt64), time.Duration(-1)
+	for _, p := range c.points {
+		first, last = min(first, p.at), max(last, p.at)
+		n := 0
+		if !math.IsNaN(p.value) {
+			s.at[p.at] += p.value
+			n = 1
+		}
+		s.seen[p.at] += n
+	}
+	if c.lost {
+		first, last = 0, math.MaxInt64 // it may be of any instant
+	}
+	if s.sum && first <= last {
+		s.first, s.last = append(s.first, first), append(s.last, last)
+	}
+}
+
+// order must precede value.
+func (s *series) order() {
+	slices.Sort(s.first)
+	slices.Sort(s.last)
+}
+
+// value is that of an instant. It is known if every curve that has begun and
+// has not ended has a value: one that is missing is neither 0 nor as its
+// neighbours.
+func (s *series) value(at time.Duration) (v float64, known bool) {
+	begun, _ := slices.BinarySearch(s.first, at+1)
+	ended, _ := slices.BinarySearch(s.last, at)
+	n := s.seen[at]
+	return s.at[at], n >= begun-ended && (n > 0 || s.coded)
+}
+
 // fromSeries makes segments of the points of range queries. Each is about the
 // step before it.
 func (d *reader) fromSeries() error {
-	rate, errors, ratio, latency := d.series["rate"], d.series["errors"], d.series["error-ratio"], d.series["latency"]
+	rate, errors, ratio, latency := d.series[seriesRate], d.series[seriesErrors], d.series[seriesRatio], d.series[seriesLatency]
 	main := ratio
 	switch {
 	case ratio != nil && errors != nil:
@@ -36,44 +98,45 @@ func (d *reader) fromSeries() error {
 			return fmt.Errorf("%s: steps of %v and %v, want queries with one step", d.path, step, s.step)
 		}
 	}
-	instants := slices.Sorted(maps.Keys(main.at))
+	for _, s := range d.series {
+		s.order()
+	}
 	unknown, none, above := 0, 0, 0
-	for _, at := range instants {
+	for _, at := range slices.Sorted(maps.Keys(main.seen)) {
 		s := model.Segment{Start: at - step, End: at}
 		if s.Start < 0 {
 			continue
 		}
-		r, rated := 0.0, false
-		if rate != nil {
-			r, rated = rate.at[at]
+		known := true
+		value := func(of *series) float64 {
+			if of == nil {
+				return 0
+			}
+			v, there := of.value(at)
+			known = known && there
+			return v
 		}
+		r, e, share := value(rate), value(errors), value(ratio)
 		switch {
+		case !known:
+			unknown++
+			continue
 		case ratio != nil:
-			s.ErrorRatio = ratio.at[at]
-			if rate != nil && !rated {
-				unknown++
-				continue
-			}
+			s.ErrorRatio = share
+		case errors != nil && r == 0:
+			none++
+			continue
 		case errors != nil:
-			e, there := errors.at[at]
-			switch {
-			case !there && !errors.coded:
-				unknown++
-				continue
-			case r == 0:
-				none++
-				continue
-			}
 			if s.ErrorRatio = e / r; s.ErrorRatio > 1 {
 				above++
 				s.ErrorRatio = 1
 			}
 		}
-		if rated {
+		if rate != nil {
 			s.RateRPS = model.Known(r)
 		}
 		if latency != nil {
-			if l, there := latency.at[at]; there {
+			if l, there := latency.value(at); there {
 				s.LatencyMean = model.Known(time.Duration(math.Round(l * 1e9)))
 			}
 		}
@@ -81,7 +144,7 @@ func (d *reader) fromSeries() error {
 	}
 	d.report.note("points are %v apart; each is about the time before it", step)
 	if unknown > 0 {
-		d.report.note("%d points have no counterpart in the other series: no data", unknown)
+		d.report.note("%d of %d instants have no value in one of the series: no data", unknown, len(main.seen))
 	}
 	if none > 0 {
 		d.report.note("%d points have a rate of 0: no data about failures", none)

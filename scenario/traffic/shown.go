@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"unicode"
@@ -10,9 +11,26 @@ import (
 // A shownError is an error whose words may go to a terminal.
 type shownError struct{ err error }
 
-func (e shownError) Error() string { return printable(e.err.Error()) }
+func (e shownError) Error() string {
+	var list faults
+	if !errors.As(e.err, &list) {
+		return printable(e.err.Error())
+	}
+	lines := make([]string, len(list))
+	for i, err := range list {
+		lines[i] = printable(err.Error())
+	}
+	return strings.Join(lines, "\n")
+}
 
 func (e shownError) Unwrap() error { return e.err }
+
+// faults are the errors of a file, told in a line each.
+type faults []error
+
+func (f faults) Error() string { return errors.Join(f...).Error() }
+
+func (f faults) Unwrap() []error { return f }
 
 // shown is an error that may quote the input.
 func shown(err error) error {

@@ -22,24 +22,30 @@ type stamper struct {
 	asked  bool
 	zone   *time.Location
 	noZone bool
-	kind   string // of the first: "relative", "s", "ms", "us", "ns", "text"
+	kind   string // of the first: a unit, inWords or relative
 	parted bool   // some stamp has digits below a second
 	fine   bool   // below a millisecond
 }
 
+// Kinds of time stamps besides numbers since 1970, whose kind is their unit.
+const (
+	relative = "relative" // seconds since an unknown instant
+	inWords  = "text"
+)
+
 // relative reports whether times are counted from an unknown instant.
-func (s *stamper) relative() bool { return s.kind == "relative" }
+func (s *stamper) relative() bool { return s.kind == relative }
 
 // words says how the stamps were understood.
 func (s *stamper) words() string {
 	switch {
 	case s.kind == "":
 		return ""
-	case s.kind == "text" && s.noZone:
+	case s.kind == inWords && s.noZone:
 		return "date and time, no zone: " + s.zone.String()
-	case s.kind == "text":
+	case s.kind == inWords:
 		return "date and time"
-	case s.kind == "relative":
+	case s.kind == relative:
 		return s.unit + " since an unknown instant"
 	}
 	return s.unit + " since 1970"
@@ -62,7 +68,7 @@ var layouts = []struct {
 // parse returns nanoseconds since 1970 or, if relative, since the unknown
 // instant; rule is what is wrong.
 func (s *stamper) parse(text string, decimalComma bool) (ns int64, rule string) {
-	kind := "text"
+	kind := inWords
 	number := text
 	if decimalComma {
 		number = strings.Replace(text, ",", ".", 1)
@@ -91,9 +97,9 @@ func (s *stamper) parse(text string, decimalComma bool) (ns int64, rule string) 
 
 func kindWords(kind string) string {
 	switch kind {
-	case "text":
+	case inWords:
 		return "words"
-	case "relative":
+	case relative:
 		return "seconds of a run"
 	}
 	return kind + " since 1970"
@@ -115,10 +121,10 @@ func (s *stamper) number(text string) (ns int64, kind, rule string) {
 	}
 	kind = unit
 	scale := units[cmp.Or(unit, "s")]
-	if unit == "relative" || s.asked && n < 1e8*(1e9/scale) {
-		kind = "relative"
+	if unit == relative || s.asked && n < 1e8*(1e9/scale) {
+		kind = relative
 	}
-	if unit == "relative" {
+	if unit == relative {
 		unit, scale = "s", 1e9
 	}
 	if s.unit == "" {
@@ -142,7 +148,7 @@ func (s *stamper) number(text string) (ns int64, kind, rule string) {
 func unitOf(n int64) string {
 	switch {
 	case n < 1e8:
-		return "relative"
+		return relative
 	case n < 1e11:
 		return "s"
 	case n < 1e14:
@@ -186,7 +192,7 @@ func parseLatency(text, unit string, decimalComma bool) (d time.Duration, rule s
 		return d, ""
 	}
 	if unit == "" {
-		return 0, "has no unit, want one in the name of its column such as duration_ms, or say the unit of latencies"
+		return 0, "has no unit, want one in the name of its column such as duration_ms, or the option latency-unit"
 	}
 	f = math.Round(f * float64(units[unit]))
 	if !(f >= 0 && f <= float64(maxLatency)) {

@@ -52,13 +52,13 @@ func badCalls(calls []Call, share float64) []Stretch {
 	return list
 }
 
-// badSegments finds the runs of segments that follow each other with at least
-// a share of failures.
+// badSegments finds the runs of segments that follow each other in each of
+// which more than a share of the calls failed.
 func badSegments(segments []model.Segment, share float64) []Stretch {
 	var list []Stretch
 	for _, s := range segments {
 		switch n := len(list); {
-		case s.ErrorRatio < share:
+		case s.ErrorRatio <= share:
 		case n > 0 && list[n-1].End == s.Start:
 			list[n-1].End = s.End
 		default:

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,26 @@ type sheet struct {
 
 // column finds one of some names separated by |.
 func (s *sheet) column(names string) int { return columnOf(s.header, names) }
+
+// choose finds a column as column does, and tells of those that are passed over.
+func (s *sheet) choose(what, names string) int {
+	i := s.column(names)
+	s.tell(what, i, names)
+	return i
+}
+
+// tell tells which of some columns is taken, if there are others.
+func (s *sheet) tell(what string, chosen int, names string) {
+	var others []string
+	for name := range strings.SplitSeq(names, "|") {
+		if i := slices.Index(s.header, name); i >= 0 && i != chosen {
+			others = append(others, name)
+		}
+	}
+	if chosen >= 0 && len(others) > 0 {
+		s.d.report.note("%s: %s: column %s is taken, %s not", s.d.path, what, s.header[chosen], strings.Join(others, ", "))
+	}
+}
 
 // cell returns the trimmed text of a column, "" if there is none.
 func (s *sheet) cell(i int) string {
@@ -142,19 +163,19 @@ func (d *reader) rows(format Format, s *sheet) (func() error, error) {
 	case Locust:
 		return d.locustRows(s)
 	}
-	if err := d.begin("calls"); err != nil {
+	if err := d.begin(ofCalls); err != nil {
 		return nil, err
 	}
 	switch format {
 	case K6CSV:
 		return d.k6Rows(s)
 	case VegetaCSV:
-		return d.callRows(s, callColumns{time: "timestamp", stamp: "start", latency: "latency", unit: "ns", status: "code", text: "error", name: "attack"})
+		return d.callRows(s, callColumns{time: "timestamp", stamp: stampStart, latency: "latency", unit: "ns", status: "code", text: "error", name: "attack"})
 	case JMeterCSV:
-		return d.callRows(s, callColumns{time: "timestamp", stamp: "start", latency: "elapsed", unit: "ms", status: "responsecode", text: "responsemessage", success: "success", name: "label"})
+		return d.callRows(s, callColumns{time: "timestamp", stamp: stampStart, latency: "elapsed", unit: "ms", status: "responsecode", text: "responsemessage", success: "success", name: "label"})
 	case Hey:
 		d.report.note("hey leaves calls without an answer out of its file")
-		return d.callRows(s, callColumns{time: "offset", stamp: "start", latency: "response-time", unit: "s", status: "status-code"})
+		return d.callRows(s, callColumns{time: "offset", stamp: stampStart, latency: "response-time", unit: "s", status: "status-code"})
 	}
-	return d.callRows(s, callColumns{time: accessTime, stamp: "end", latency: accessLatency, status: accessStatus, success: "success|ok", text: "error", name: "route|name|label|path|url"})
+	return d.callRows(s, callColumns{time: accessTime, stamp: stampEnd, latency: accessLatency, status: accessStatus, success: accessSuccess, text: "error", name: "route|name|label|path|url"})
 }

@@ -1,10 +1,12 @@
 package traffic
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,112 +82,6 @@ func (t *Traffic) At(d time.Duration) string {
 	return t.Epoch.Add(d).Format("2006-01-02 15:04:05.999 MST")
 }
 
-// Options say how to read a record. The zero value asks the record itself.
-type Options struct {
-	Format Format // "" tells it from the content
-
-	// Node is the place that is meant in a trace of several; otherwise it is
-	// what the place is to be called, "service" if empty.
-	Node string
-
-	// Width of the intervals that calls are counted in, at least 1 ms; 0 takes
-	// the shortest of 1 s, 5 s, 10 s, ... with 20 calls in an interval on
-	// average.
-	Width time.Duration
-
-	// TimeUnit of time stamps that are numbers, and LatencyUnit of latencies
-	// whose column does not tell: "s", "ms", "us" or "ns".
-	TimeUnit, LatencyUnit string
-
-	// Stamp says that a time stamp is the "start" or the "end" of its call.
-	Stamp string
-
-	// Zone of time stamps that state none; nil is UTC.
-	Zone *time.Location
-
-	// Only takes the calls of one label (JMeter), name (k6, Locust), attack
-	// (vegeta) or route (access logs).
-	Only string
-
-	// FailFrom is the lowest status that is a failure, from 400 to 599; 0 means
-	// 500. No status at all and 499, at which the caller has left, are
-	// failures, too. Where a column says whether a call succeeded, that decides.
-	FailFrom int
-
-	// Series says what a range query is of, if neither its labels nor the name
-	// of the file tell: "rate" (calls per second), "errors" (failures per
-	// second), "error-ratio" (from 0 to 1) or "latency" (mean, in seconds). A
-	// file may also be given as "error-ratio=FILE".
-	Series string
-
-	// RateRPS is the rate of calls where only failures were recorded.
-	RateRPS float64
-
-	// SkipBad skips rows that make no sense and counts them in the report; they
-	// are errors otherwise.
-	SkipBad bool
-
-	// MaxCalls is the most calls to read, each of which may take 100 bytes of
-	// memory; 0 means 10 million.
-	MaxCalls int
-}
-
-const (
-	defaultMaxCalls = 10_000_000
-	maxBytes        = 8 << 30 // of a file, unpacked
-)
-
-// Validate reports the first option that makes no sense.
-func (o Options) Validate() error {
-	known := func(name, value string, list ...string) error {
-		for _, v := range append(list, "") {
-			if value == v {
-				return nil
-			}
-		}
-		return fmt.Errorf("traffic: %s %q, want one of %s", name, value, strings.Join(list, ", "))
-	}
-	switch {
-	case o.Width < 0 || o.Width > 0 && o.Width < time.Millisecond:
-		return fmt.Errorf("traffic: width %v, want at least 1ms", o.Width)
-	case o.FailFrom != 0 && (o.FailFrom < 400 || o.FailFrom > 599):
-		return fmt.Errorf("traffic: failures from status %d, want 400 to 599", o.FailFrom)
-	case !(o.RateRPS >= 0 && o.RateRPS <= 1e9):
-		return fmt.Errorf("traffic: rate %v, want calls per second from 0 to 1e9", o.RateRPS)
-	case o.MaxCalls < 0 || o.MaxCalls > 1<<30:
-		return fmt.Errorf("traffic: at most %d calls, want 0 to 2^30", o.MaxCalls)
-	}
-	if o.Node != "" {
-		if err := (model.Segment{Node: o.Node, End: 1}).Validate(); err != nil {
-			return err
-		}
-	}
-	for _, err := range []error{
-		known("format", string(o.Format), formatNames()...),
-		known("unit of time", o.TimeUnit, "s", "ms", "us", "ns"),
-		known("unit of latency", o.LatencyUnit, "s", "ms", "us", "ns"),
-		known("time stamp", o.Stamp, "start", "end"),
-		known("series", o.Series, seriesNames...),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (o *Options) fill() {
-	if o.Zone == nil {
-		o.Zone = time.UTC
-	}
-	if o.FailFrom == 0 {
-		o.FailFrom = 500
-	}
-	if o.MaxCalls == 0 {
-		o.MaxCalls = defaultMaxCalls
-	}
-}
-
 // Read reads one file, whose path serves for messages. An error begins with
 // the path and the line: "x.csv:17: column status: abc, want ...".
 func Read(path string, r io.Reader, o Options) (*Traffic, error) {
@@ -197,6 +93,16 @@ func Read(path string, r io.Reader, o Options) (*Traffic, error) {
 		return nil, shown(err)
 	}
 	return d.finish()
+}
+
+// SplitSeries returns the series and the path of a file that may be given as
+// "error-ratio=FILE" (see [Options]); without one of these words in front the
+// series is empty, and the path is all of it.
+func SplitSeries(arg string) (series, path string) {
+	if series, path, ok := strings.Cut(arg, "="); ok && slices.Contains(seriesNames, series) {
+		return series, path
+	}
+	return "", arg
 }
 
 // ReadFiles reads files that belong together: the parts of a log, or the rate
@@ -211,20 +117,30 @@ func ReadFiles(paths []string, o Options) (*Traffic, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("traffic: no files, want at least one")
 	}
+	var files []os.FileInfo
 	for _, path := range paths {
-		d.o.Series = o.Series
-		if series, rest, ok := strings.Cut(path, "="); ok && isSeries(series) {
-			d.o.Series, path = series, rest
-		}
+		series, path := SplitSeries(path)
+		d.o.Series = cmp.Or(series, o.Series)
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, shown(err)
 		}
-		err = d.file(path, f)
+		info, err := f.Stat()
+		switch {
+		case err != nil:
+		case info.Mode().IsRegular() && slices.ContainsFunc(files, func(other os.FileInfo) bool { return os.SameFile(info, other) }):
+			err = fmt.Errorf("%s: given twice, want each file once", path)
+		default:
+			err = d.file(path, f)
+		}
 		f.Close()
+		if err == nil && series != "" && d.out.Format != Prometheus {
+			err = fmt.Errorf("%s: %s= has no effect on a record of format %s, want its path alone", path, series, d.out.Format)
+		}
 		if err != nil {
 			return nil, shown(err)
 		}
+		files = append(files, info)
 	}
 	return d.finish()
 }

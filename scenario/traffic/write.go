@@ -140,13 +140,14 @@ func (r *Replay) drawn(b *strings.Builder, plays []Play) {
 		if i == most {
 			break
 		}
-		var at, delay, refused, good, closed []float64
+		var at []time.Duration
+		var delay, refused, good, closed []float64
 		for k := range plays {
 			o, ok := plays[k].first(i)
 			if !ok {
 				continue
 			}
-			at = append(at, o.At.Seconds())
+			at = append(at, o.At)
 			delay = append(delay, (o.At - s.Start).Seconds())
 			refused = append(refused, float64(o.Refused))
 			good = append(good, float64(o.Good))
@@ -158,19 +159,14 @@ func (r *Replay) drawn(b *strings.Builder, plays []Play) {
 			fmt.Fprintf(b, "%s would not have opened in failures %d in any draw\n", plays[0].Breaker, i+1)
 			continue
 		}
-		median := time.Duration(quantile(at, 0.5) * 1e9)
-		fmt.Fprintf(b, "%s would have opened at %s (+%s s after failures %d began) in %d of %d draws, refused %s calls of which %s would have succeeded, closed +%s s after failures %d began in %d draws\n",
-			plays[0].Breaker, t.At(round(median)), spread(delay), i+1, len(at), len(plays), spread(refused), spread(good), spread(closed), i+1, len(closed))
+		slices.Sort(at)
+		ended := "not closed by the end of the recording in any draw"
+		if len(closed) > 0 {
+			ended = fmt.Sprintf("closed +%s s after failures %d began in %d draws", spread(closed), i+1, len(closed))
+		}
+		fmt.Fprintf(b, "%s would have opened at %s (+%s s after failures %d began) in %d of %d draws, refused %s calls of which %s would have succeeded, %s\n",
+			plays[0].Breaker, t.At(round(quantile(at, 50))), spread(delay), i+1, len(at), len(plays), spread(refused), spread(good), ended)
 	}
-}
-
-// quantile is the smallest value that a share q of the values does not exceed.
-func quantile(values []float64, q float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
 
 // spread is a median with its interval.
@@ -178,7 +174,8 @@ func spread(values []float64) string {
 	if len(values) == 0 {
 		return "-"
 	}
-	m, lo, hi := quantile(values, 0.5), quantile(values, 0.05), quantile(values, 0.95)
+	sorted := slices.Sorted(slices.Values(values))
+	m, lo, hi := quantile(sorted, 50), quantile(sorted, 5), quantile(sorted, 95)
 	if lo == hi {
 		return fmt.Sprintf("%.6g", m)
 	}
