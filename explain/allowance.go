@@ -13,7 +13,8 @@ import (
 type allowance struct {
 	kind  string
 	ratio float64 // retries for each call
-	rps   float64 // retries a second beside that
+	// rps are retries a second beside that, at least, and most at most.
+	rps, most float64
 	// slots are retries in progress, and shareOf the share of calls in progress
 	// that takes their place if it is more.
 	slots, shareOf float64
@@ -28,6 +29,7 @@ type allowance struct {
 	length  time.Duration
 	saves   float64
 	empty   bool // nothing at first
+	nothing bool // nor later
 	none    bool // does not bound anything
 	formula string
 }
@@ -41,7 +43,7 @@ func allow(c *policies.BudgetConfig, demand float64) allowance {
 		t := c.Tokens
 		a := allowance{kind: "tokens", ratio: t.Ratio, burst: float64(t.Cap), empty: t.Initial == 0, formula: fmt.Sprintf("1 + %s", number(t.Ratio))}
 		if t.Ratio == 0 {
-			a.burst = float64(t.Initial)
+			a.burst, a.nothing = float64(t.Initial), t.Initial == 0
 		}
 		if t.Credit == policies.CreditSuccess {
 			a.ratio, a.formula = 0, "1: nothing succeeds that could earn tokens"
@@ -52,16 +54,16 @@ func allow(c *policies.BudgetConfig, demand float64) allowance {
 		// the counters before are repeated as often as is wanted.
 		k := c.Counter
 		most, first := math.Floor(k.Ratio*float64(k.ResetAt-1)+1e-9)+1, times(float64(k.Grace)+1, demand)
-		return allowance{kind: "counter", ratio: math.Max(most, first) / float64(k.ResetAt), burst: math.Max(most, first) + first,
+		return allowance{kind: "counter", ratio: math.Max(most, first) / float64(k.ResetAt), burst: most + first,
 			formula: fmt.Sprintf("1 + max(%s, %d × %s) / %d", number(most), k.Grace+1, number(demand), k.ResetAt)}
 	case policies.BudgetShare:
 		return allowance{kind: "share", slots: float64(c.Share.Floor), shareOf: c.Share.Share, active: c.Share.Active}
 	case policies.BudgetConcurrent:
 		return allowance{kind: "concurrent", slots: float64(c.Concurrent)}
 	case policies.BudgetThrottle:
-		return throttle(float64(c.Throttle.MaxTokens), c.Throttle.Ratio, demand)
+		return throttle(float64(c.Throttle.MaxTokens), c.Throttle.Ratio)
 	case policies.BudgetWindow:
-		return allowance{kind: "window", ratio: c.Window.Ratio, saves: c.Window.Ratio, rps: c.Window.MinRPS, length: c.Window.Length}
+		return allowance{kind: "window", ratio: c.Window.Ratio, saves: c.Window.Ratio, rps: c.Window.MinRPS, most: c.Window.MinRPS, length: c.Window.Length}
 	case policies.BudgetPreset:
 		return allowPreset(c.Preset, demand)
 	}
@@ -69,45 +71,69 @@ func allow(c *policies.BudgetConfig, demand float64) allowance {
 }
 
 // throttle is a bucket that failures empty: of k failures that are enough for
-// that, the last is not retried, nor are those of last attempts.
-func throttle(tokens, ratio, demand float64) allowance {
-	k := math.Ceil(tokens/2) - 1
-	burst := k
-	if !math.IsInf(demand, 1) {
-		burst -= math.Floor(k / (demand + 1))
-	}
+// that, the last is not retried. Fewer retries are granted if the others are
+// failures of last attempts.
+func throttle(tokens, ratio float64) allowance {
+	burst := math.Max(math.Ceil(tokens/2)-1, 0)
 	return allowance{kind: "throttle", burst: burst,
-		formula: fmt.Sprintf("1, after %s retries in all; off where more than %s/(1 + %s) = %s of the attempts fail",
+		formula: fmt.Sprintf("1, after at most %s retries in all; off where more than %s/(1 + %s) = %s of the attempts fail",
 			number(burst), number(ratio), number(ratio), share(ratio/(1+ratio)))}
 }
 
 func allowPreset(p policies.BudgetMaker, demand float64) allowance {
 	switch p := p.(type) {
 	case presets.FinagleConfig:
-		ratio := perWhole(1000, 1000/p.PercentCanRetry)
-		return allowance{kind: "finagle", ratio: ratio, saves: ratio, rps: float64(p.MinRetriesPerSec), length: p.TTL}
+		ratio, rps := perWhole(1000, 1000/p.PercentCanRetry), float64(p.MinRetriesPerSec)
+		return allowance{kind: "finagle", ratio: ratio, saves: ratio, rps: rps, most: rps, length: p.TTL}
 	case presets.TowerConfig:
 		deposit := float32(1)
 		if p.PercentCanRetry > 1 {
 			deposit = 1000
 		}
-		ratio := perWhole(float64(deposit), float64(deposit/p.PercentCanRetry))
-		a := allowance{kind: "tower", ratio: ratio, saves: ratio, rps: float64(p.MinRetriesPerSec), length: p.TTL}
+		ratio, rps := perWhole(float64(deposit), float64(deposit/p.PercentCanRetry)), float64(p.MinRetriesPerSec)
+		// A slot that the next call exceeds by a little passes as two, so the
+		// window may be over after half of its length.
+		a := allowance{kind: "tower", ratio: ratio, saves: ratio, rps: rps, most: 2 * rps, length: p.TTL}
 		if p.DepositOn == presets.TowerDepositFinal {
 			a.ratio = 0 // what fails earns nothing
 		}
 		return a
 	case presets.GRPCThrottleConfig:
-		a := throttle(p.MaxTokens, p.TokenRatio, demand)
+		a := throttle(p.MaxTokens, p.TokenRatio)
 		a.kind = "grpc-throttle"
 		return a
 	case presets.AWSQuotaConfig:
-		n := math.Floor(float64(p.Tokens) / float64(p.RetryCost))
-		return allowance{kind: "aws-quota", burst: n, formula: fmt.Sprintf("1, after %d / %d = %s retries in all", p.Tokens, p.RetryCost, number(n))}
+		return awsQuota(p, p.RetryCost)
 	case presets.FailsafeBudgetConfig:
 		return allowance{kind: "failsafe", slots: float64(p.MinConcurrency), shareOf: p.MaxRate, afterWait: true, twice: true, beyond: 1}
 	}
 	return allowance{kind: fmt.Sprintf("%T", p), none: true, formula: "not worked out"}
+}
+
+// awsQuota is a bucket from which each retry takes so many tokens.
+func awsQuota(p presets.AWSQuotaConfig, cost int) allowance {
+	n := math.Floor(float64(p.Tokens) / float64(cost))
+	return allowance{kind: "aws-quota", burst: n, formula: fmt.Sprintf("1, after at most %d / %d = %s retries in all", p.Tokens, cost, number(n))}
+}
+
+// allowOf is allow for a retry layer, with what a retry costs at least after an
+// error that is described at the callee.
+func (x *explainer) allowOf(l *link, k int, demand float64) allowance {
+	b := l.layers[k].Retry.Budget
+	a := allow(b, demand)
+	p, ok := b.Preset.(presets.AWSQuotaConfig)
+	if codes := codesOf(&x.c.Nodes[l.to]); ok && len(codes) > 0 {
+		cost := math.MaxInt
+		for _, code := range codes {
+			if code == 429 && p.ThrottleCost > 0 {
+				cost = min(cost, p.ThrottleCost)
+			} else {
+				cost = min(cost, p.RetryCost)
+			}
+		}
+		a = awsQuota(p, cost)
+	}
+	return a
 }
 
 // perCall is how many retries for each call a budget allows if calls come at a
@@ -118,10 +144,10 @@ func (a *allowance) perCall(rps, t, w float64) float64 {
 		return never
 	}
 	if a.slots == 0 && a.shareOf == 0 {
-		if a.rps == 0 {
+		if a.most == 0 {
 			return a.ratio
 		}
-		return a.ratio + a.rps/rps
+		return a.ratio + a.most/rps
 	}
 	hold := a.hold(t, w)
 	if hold == 0 {
@@ -188,7 +214,7 @@ func (a *allowance) formulaAt(rps, t, w float64) string {
 	case a.none:
 		return "no bound"
 	case a.slots == 0 && a.shareOf == 0:
-		return fmt.Sprintf("1 + %s + %s / %s", number(a.ratio), perSecond(a.rps), perSecond(rps))
+		return fmt.Sprintf("1 + %s + %s / %s", number(a.ratio), perSecond(a.most), perSecond(rps))
 	case a.shareOf == 0:
 		return fmt.Sprintf("1 + %s / (%s × %s)", number(a.slots), perSecond(rps), seconds(a.hold(t, w)))
 	}

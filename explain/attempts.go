@@ -36,9 +36,73 @@ func (x *explainer) attempts() {
 			}
 		}
 	}
+	x.retryLayers()
+	var bare several
 	for _, l := range x.links {
 		for k := range l.layers {
 			x.ofRetry(l, k)
+			if r := l.layers[k].Retry; r != nil && !r.Waits() && x.mostAttempts(l, k) > 1 {
+				bare.add(l.layers[k].place, l.label(k))
+			}
+		}
+	}
+	bare.find(x, Warning, "no-backoff", "retries without a back-off: those of calls that failed together come together")
+}
+
+// Several are the places of which the same is to be said, and their links.
+type several struct{ places, links []string }
+
+func (e *several) add(place, link string) {
+	e.places, e.links = append(e.places, place), append(e.links, link)
+}
+
+// find adds one finding for all of them.
+func (e *several) find(x *explainer, s Severity, rule, text string) {
+	switch len(e.places) {
+	case 0:
+	case 1:
+		x.find(s, rule, e.places[0], text, "")
+	default:
+		x.find(s, rule, "", fmt.Sprintf("%s, at %d places", text, len(e.places)), few(slices.Compact(e.links), ", "))
+	}
+}
+
+// few joins texts, of many the first and the last ones.
+func few(list []string, by string) string {
+	if n := len(list); n > 8 {
+		list = append(append(slices.Clone(list[:3]), fmt.Sprintf("%d more", n-6)), list[n-3:]...)
+	}
+	return strings.Join(list, by)
+}
+
+// retryLayers warns of retries inside others that repeat what these do.
+func (x *explainer) retryLayers() {
+	most, way := make([]float64, len(x.below)), make([][]string, len(x.below)) // by thing
+	down := func(from int) {
+		for _, l := range x.below[from] {
+			n, terms := most[from], slices.Clip(way[from])
+			for k := range l.layers {
+				if l.layers[k].Retry == nil || x.mostAttempts(l, k) == 1 {
+					continue
+				}
+				before := n
+				n *= x.mostAttempts(l, k)
+				if terms = append(slices.Clip(terms), fmt.Sprintf("%s %s", number(x.mostAttempts(l, k)), l.label(k))); before > 1 {
+					x.find(Warning, "retry-layers", l.layers[k].place, fmt.Sprintf("retries inside retries: up to %s for each request", attemptsText(n)), few(terms, " × "))
+				}
+			}
+			if n > most[l.to] {
+				most[l.to], way[l.to] = n, terms
+			}
+		}
+	}
+	for k := range x.c.Clients {
+		most[len(x.c.Nodes)+k] = 1
+		down(len(x.c.Nodes) + k)
+	}
+	for _, i := range x.order {
+		if most[i] > 0 {
+			down(i)
 		}
 	}
 }
@@ -88,10 +152,7 @@ func (x *explainer) products(client int) []string {
 	}
 	text := make([]string, len(path))
 	for i := range path {
-		if p := path[i]; len(p) > 8 {
-			path[i] = append(append(slices.Clip(p[:3]), fmt.Sprintf("%d more", len(p)-6)), p[len(p)-3:]...)
-		}
-		text[i] = strings.Join(path[i], " × ")
+		text[i] = few(path[i], " × ")
 	}
 	return text
 }
@@ -111,12 +172,12 @@ func (x *explainer) ofRetry(l *link, k int) {
 		return
 	}
 	place := l.layers[k].place
-	if !repeatsAny(r) {
-		x.find(Warning, "retry-never", place, "the retry repeats no error that there is", "")
+	if !x.repeatsEver(l, k) {
+		x.find(Warning, "retry-never", place, "the retry repeats no error that can come to it", "")
 		return
 	}
-	if !r.Waits() {
-		x.find(Warning, "no-backoff", place, fmt.Sprintf("%s without a back-off: the retries of calls that failed together come together", attemptsText(float64(r.Attempts))), "")
+	if x.mostAttempts(l, k) == 1 {
+		return
 	}
 	to := &x.c.Nodes[l.to]
 	guarded := r.Guard != nil && r.Guard.Asks(policies.GuardIdempotent)

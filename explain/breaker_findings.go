@@ -1,11 +1,9 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
-	"github.com/stormglass/stormglass/model"
 	"github.com/stormglass/stormglass/policies"
 )
 
@@ -28,6 +26,9 @@ func (x *explainer) ofOpening(l *link, b *Breaker, s *sight, r rate) {
 			x.find(Problem, "breaker-never-opens", b.Place, "the throttle never refuses: its history holds too few calls at this rate", holdsFormula(b, t))
 		}
 		return
+	case b.Holds < b.Minimum && s.ends() < b.Minimum:
+		x.find(Problem, "breaker-never-opens", b.Place, fmt.Sprintf("the breaker can not open: the clients make no more than %s calls, and %s are the minimum", number(s.ends()), number(b.Minimum)), "")
+		return
 	case b.Holds < b.Minimum && (t.consecutive == b.Minimum || t.failures == 1) && math.IsInf(t.calls, 1):
 		x.find(chance(b, t, r), "failures-expire", b.Place, fmt.Sprintf("%s failures in a row never add up: the first ones are forgotten before", number(b.Minimum)),
 			fmt.Sprintf("(%s - 1) / %s = %s, not below the window of %s", number(b.Minimum), perSecond(b.Outage), seconds((b.Minimum-1)/b.Outage), seconds(t.window)))
@@ -42,7 +43,7 @@ func (x *explainer) ofOpening(l *link, b *Breaker, s *sight, r rate) {
 	}
 	if full := t.holds(s.well); b.Rate < b.Outage && full < b.Minimum {
 		x.find(Warning, "breaker-needs-retries", b.Place, fmt.Sprintf("the window reaches its minimum of %s with retries alone: without them it holds %s", number(b.Minimum), number(full)),
-			fmt.Sprintf("%s × %s against %s × %s", perSecond(b.Rate), seconds(t.window), perSecond(b.Outage), seconds(t.window)))
+			fmt.Sprintf("%s × %s against %s with retries", perSecond(b.Rate), seconds(t.window), number(b.Holds)))
 	}
 	if t.capped != "" {
 		x.find(Warning, "minimum-above-window", b.Place, t.capped, "")
@@ -59,6 +60,20 @@ func (x *explainer) ofOpening(l *link, b *Breaker, s *sight, r rate) {
 	}
 	x.ofHanging(b, s)
 	x.ofSlow(b, s)
+	x.ofFalseTrips(b, s)
+}
+
+// ends is how many calls the clients make in an outage before they have made
+// their last, with retries: +Inf if there is no last one.
+func (s *sight) ends() float64 {
+	n := 0.0
+	for _, c := range s.full.calls {
+		if c.total == 0 {
+			return never
+		}
+		n += c.total * c.size
+	}
+	return n
 }
 
 // ofErrors says which errors do not open a breaker.
@@ -70,16 +85,13 @@ func (x *explainer) ofErrors(l *link, b *Breaker, s *sight) {
 		}
 		return
 	}
-	codes := []policies.ErrorCode{unavailable}
-	for _, f := range x.c.Nodes[l.to].Faults {
-		if f.Kind == model.FaultError || f.Kind == model.FaultLimit {
-			codes = append(codes, cmp.Or(f.Code, unavailable))
-		}
-	}
-	for _, code := range codes {
-		if _, code := x.passOf(l, s.layer+1, x.linkTime(l), true, code); t.class(code) != policies.Failure {
+	said := make(map[policies.ErrorCode]bool)
+	for _, code := range append([]policies.ErrorCode{unavailable}, codesOf(&x.c.Nodes[l.to])...) {
+		_, code := x.passOf(l, s.layer+1, x.linkTime(l), true, code)
+		if !said[code] && t.class(code) != policies.Failure {
 			x.find(Warning, "errors-not-counted", b.Place, fmt.Sprintf("an outage in which calls end with %v does not open it by failures: it counts them as %s", code, counted(t.class(code))), "")
 		}
+		said[code] = true
 	}
 }
 
@@ -94,43 +106,62 @@ func counted(c policies.Class) string {
 // ofHanging says what a breaker makes of a callee that hangs.
 func (x *explainer) ofHanging(b *Breaker, s *sight) {
 	t := &s.trip
-	if at := b.FreshHanging; at < never {
+	if at := math.Min(b.FreshHanging, b.HealthyHanging); at < never {
 		if b.Hanging > b.First || t.early {
-			x.find(Note, "breaker-hanging", b.Place, fmt.Sprintf("if the callee hangs, it opens after %s, with %s calls sent by then", s.earliest(at), number(s.hang.calls.count(at))), s.hangingFormula(b))
+			x.find(Note, "breaker-hanging", b.Place, s.hangingText(b), s.hangingFormula(b))
 		}
 		return
 	}
-	switch {
+	switch refused := s.turns.most < never && s.turns.class != policies.Failure; {
 	case math.IsInf(b.Hanging, 1) && t.early && b.Hanging > t.slowAfter:
 		x.find(Warning, "breaker-blind", b.Place, fmt.Sprintf("if the callee hangs, %s calls are under way and no more begin: too few for the minimum of %s", number(s.hang.calls.count(1e9)), number(b.Minimum)), "")
 	case math.IsInf(b.Hanging, 1):
 		x.find(Warning, "breaker-blind", b.Place, "no timeout inside the breaker: calls that hang have no outcome and never open it", "")
-	case t.byFailures() && !s.hang.calls[0].bad:
-		x.find(Warning, "errors-not-counted", b.Place, fmt.Sprintf("if the callee hangs, calls end with %v: it counts them as %s", s.hangCode, counted(t.class(s.hangCode))), "")
+	case !s.hang.calls[0].bad && t.class(s.hangCode) != policies.Failure:
+		x.find(Warning, "errors-not-counted", b.Place, fmt.Sprintf("if the callee hangs, it never opens: calls end with %v, which it counts as %s", s.hangCode, counted(t.class(s.hangCode))), "")
+	case t.byFailures() && refused:
+		x.find(Warning, "errors-not-counted", b.Place, fmt.Sprintf("if the callee hangs, it never opens: no more than %s calls are taken in, and it counts the refusal of the others as %s", number(s.turns.most), counted(s.turns.class)), "")
 	case t.byFailures():
 		x.find(Warning, "breaker-hanging", b.Place, fmt.Sprintf("if the callee hangs, it never opens: calls take %s each, and too few of them are under way at a time", seconds(b.Hanging)), "")
 	}
 }
 
-// earliest writes a time that is a bound, or one that chance moves.
-func (s *sight) earliest(t float64) string {
+// hangingText says when a breaker opens of a callee that hangs.
+func (s *sight) hangingText(b *Breaker) string {
+	opens := func(o *opening, at float64, window string) string {
+		if math.IsInf(at, 1) {
+			return "never opens with " + window
+		}
+		return fmt.Sprintf("opens after %s with %s, %s calls sent", s.roughly(at), window, number(math.Floor(o.calls.count(at))))
+	}
+	text := "if the callee hangs, it " + opens(&s.hang, b.FreshHanging, "an empty window") + ", and " + opens(&s.fullHang, b.HealthyHanging, "one full of good outcomes")
+	if s.lag > 0 {
+		text += fmt.Sprintf(", or up to %s later, when it looks", seconds(s.lag))
+	}
+	return text
+}
+
+// roughly writes a time that may not be exact.
+func (s *sight) roughly(t float64) string {
 	if s.rough {
 		return "about " + seconds(t)
 	}
-	return seconds(t) + " at the earliest"
+	return seconds(t)
 }
 
 // hangingFormula is how the opening of a callee that hangs comes about.
 func (s *sight) hangingFormula(b *Breaker) string {
-	o, at := &s.hang, b.FreshHanging-s.trip.lag
-	if s.turnedAway {
-		return fmt.Sprintf("the callee or a cap turns away what is more than %s calls", number(s.room))
+	if s.turns.most < never {
+		return fmt.Sprintf("what is more than %s calls is turned away at once", number(s.turns.most))
+	}
+	if math.IsInf(b.FreshHanging, 1) {
+		return ""
 	}
 	after := b.Hanging
-	if s.early && s.isSlow(o.calls[0].finish) {
+	if s.early && s.isSlow(s.hang.calls[0].finish) {
 		after = s.slowAfter
 	}
-	return s.formula(b.Minimum, b.Outage, o.calls, at-after, after)
+	return formula(b.Minimum, s.hang.calls, b.FreshHanging-after, after)
 }
 
 // chance is how bad it is that a window is too small for its minimum: of random
@@ -155,9 +186,9 @@ func (x *explainer) ofSlow(b *Breaker, s *sight) {
 	case t.slow == 0:
 	case !math.IsInf(b.Hanging, 1) && b.Hanging <= t.slowAfter:
 		x.find(Warning, "slow-never", b.Place, fmt.Sprintf("no call counts as slow: a timeout ends it after %s, and slow is longer than %s", seconds(b.Hanging), seconds(t.slowAfter)), "")
-	case b.SlowEarliest < never && !t.early && s.slow.calls[0].takes == s.goodTakes:
+	case b.SlowEarliest < never && !t.early && s.goodIsSlow():
 		x.find(Warning, "slow-late", b.Place, fmt.Sprintf("slow calls count when they return: the breaker opens at %s at the earliest, not at %s", seconds(b.SlowEarliest), seconds(t.slowAfter)),
-			fmt.Sprintf("%s; %s calls are sent by then", s.formula(math.Max(t.minimum, 1), s.slow.calls.lasting(), s.slow.calls, b.SlowEarliest-t.lag-s.slow.calls[0].takes, s.slow.calls[0].takes), number(s.slow.calls.count(b.SlowEarliest))))
+			fmt.Sprintf("%s; %s calls are sent by then", formula(math.Max(t.minimum, 1), s.well, b.SlowEarliest-s.goodTakes, s.goodTakes), number(s.well.count(b.SlowEarliest))))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/stormglass/stormglass/model"
 	"github.com/stormglass/stormglass/policies"
 )
 
@@ -15,7 +14,8 @@ type Breaker struct {
 	Kind        string
 	Instances   float64
 	// Rate is that of its outcomes in calls per second and instance if all is
-	// well, Outage with all the retries of a total outage that no budget refuses.
+	// well, Outage with the retries of a total outage that budgets grant in the
+	// long run.
 	Rate, Outage float64
 	// Holds is the most outcomes that its window holds, in an outage or if all is
 	// well, Minimum what it needs before it looks at them.
@@ -26,22 +26,28 @@ type Breaker struct {
 	// answered, +Inf without a timeout.
 	First, Hanging float64
 	// Fresh and Healthy are the times from the first failing call of a total
-	// outage to the opening, with all retries after their mean waits: with an
-	// empty window, and with one full of good outcomes. Latest is the later of
-	// the two without retries; all are +Inf for never. Failures are those in
-	// the window at Healthy. Calls that take long enough count as slow too.
+	// outage to the opening, with retries after their mean waits: with an empty
+	// window and the budgets of the start, and with a window full of good outcomes
+	// and full budgets. Latest is the later of the two without retries, if all
+	// clients but the first come as late as they can; all are +Inf for never.
+	// Failures are those in the window at Healthy. Calls that take long enough
+	// count as slow too.
 	Fresh, Healthy, Latest float64
 	Failures               float64
-	// FreshHanging is the earliest opening if the callee hangs, from the first
-	// call that does, with an empty window: +Inf for never.
-	FreshHanging float64
+	// FreshHanging and HealthyHanging are the same as Fresh and Healthy if the
+	// callee hangs.
+	FreshHanging, HealthyHanging float64
 	// SlowEarliest is the earliest opening by slow calls: those that are answered
-	// in the mean time of the callee or, if that is not slow, calls that hang;
-	// +Inf if these are not slow either or have no end.
+	// in the mean time of the callee or, if that is not slow, as soon as they
+	// count as slow; +Inf if no call is slow.
 	SlowEarliest float64
-	// Rough says that chance moves these times: arrivals or waits are random, and
-	// even calls and mean waits stand for them; or that there are more retries
-	// than are gone through, the later of which are counted too early.
+	// Lag is how much later it may open because it looks at its figures from time
+	// to time only; Latest alone has it in.
+	Lag float64
+	// Rough says that these times are not exact: arrivals or waits are random, and
+	// even calls and mean waits stand for them; several clients come in any phase;
+	// a budget refuses retries, and a share stands for them; it looks from time to
+	// time; or there are more retries than are gone through.
 	Rough   bool
 	Formula string
 }
@@ -102,17 +108,23 @@ func (s *system) worst() [][]float64 {
 }
 
 // A sight is what a breaker sees: of a callee that fails or hangs, with the
-// retries and, if it fails, of the calls alone.
+// retries that budgets grant at the start or after good times and, if it fails,
+// of the calls alone.
 type sight struct {
 	trip
-	layer            int
-	fail, hang, slow opening
-	alone, well      feed // without retries: in an outage, and if all is well
-	goodTakes        float64
-	hangCode         policies.ErrorCode
-	room             float64 // calls that the callee and the caps take in if it hangs, +Inf for any number
-	rough            bool    // mean waits stand for random ones, or many retries for more
-	turnedAway       bool    // the rest comes back before the timeouts
+	*explainer
+	l              *link
+	layer          int
+	instances      float64
+	places         []place
+	fail, hang     opening // with an empty window and the budgets of the start
+	full, fullHang opening // with a window of good outcomes and full budgets
+	alone, well    feed    // without retries: in an outage, and if all is well
+	goodTakes      float64
+	goodLate       bool // a mean answer comes too late
+	hangCode       policies.ErrorCode
+	rough          bool // the times are not exact
+	turns          turn // what is turned away if the callee hangs
 }
 
 func (x *explainer) breaker(l *link, k int) {
@@ -120,20 +132,22 @@ func (x *explainer) breaker(l *link, k int) {
 	if good.rps == 0 {
 		return // nobody calls, which the model notes
 	}
-	s := x.sight(l, k, instances, places)
+	s := x.sight(l, k, instances, places, good.rps/instances)
 	s.rough = s.rough || good.random
 	t := &s.trip
 	b := Breaker{
 		Place: l.layers[k].place, Link: l.label(k), Kind: t.kind, Instances: instances, Rate: good.rps / instances,
-		First: s.fail.calls[0].takes, Hanging: s.hang.calls[0].takes, Rough: s.rough,
-		Fresh: never, Healthy: never, Latest: never, FreshHanging: never, SlowEarliest: never,
+		First: s.fail.calls[0].takes, Hanging: s.hang.calls[0].takes, Rough: s.rough, Lag: t.lag,
+		Fresh: never, Healthy: never, Latest: never, FreshHanging: never, HealthyHanging: never, SlowEarliest: never,
 	}
 	b.Outage = math.Max(s.fail.calls.lasting(), b.Rate)
 	if b.Hanging < never {
 		b.Outage = math.Max(b.Outage, s.hang.calls.lasting())
 	}
 	b.Minimum = math.Max(math.Max(t.minimum, t.number), math.Max(t.consecutive, 1))
-	b.Holds = math.Max(t.holds(s.well), math.Max(t.holds(s.fail.calls), t.holds(s.hang.calls)))
+	for _, calls := range []feed{s.well, s.fail.calls, s.full.calls, s.hang.calls, s.fullHang.calls} {
+		b.Holds = math.Max(b.Holds, math.Floor(t.holds(calls)+tiny))
+	}
 	b.CanOpen = b.Holds >= b.Minimum && !t.throttle && !t.unknown && t.off == ""
 	if b.CanOpen {
 		s.delays(&b)
@@ -148,44 +162,43 @@ func (x *explainer) breaker(l *link, k int) {
 	x.ofRetries(l, k, &b, t)
 }
 
-// sight works out what a breaker sees in an outage.
-func (x *explainer) sight(l *link, k int, instances float64, places []place) *sight {
-	s := &sight{trip: tripOf(l.layers[k].Breaker), layer: k, room: x.room(l, k, instances)}
-	s.fail = s.opening(x.feed(s, places, instances, false, true))
-	s.hang = s.opening(x.feed(s, places, instances, true, true))
+// sight works out what a breaker sees in an outage; outcomes come at a rate if
+// all is well.
+func (x *explainer) sight(l *link, k int, instances float64, places []place, rps float64) *sight {
+	s := &sight{trip: tripOf(l.layers[k].Breaker), explainer: x, l: l, layer: k, instances: instances, places: places}
 	_, s.hangCode = x.pass(l, k+1, never, true)
-	s.alone = x.feed(s, places, instances, false, false)
+	var code policies.ErrorCode
+	s.goodTakes, code = x.pass(l, k+1, x.linkTime(l), false)
+	s.goodLate = code != unavailable || s.goodTakes >= l.deadline(k)
+	s.turns = s.turn()
+	s.fail, s.hang = s.opening(s.feed(-1, true, false)), s.opening(s.hanging(false))
+	s.full, s.fullHang = s.opening(s.feed(-1, true, true)), s.opening(s.hanging(true))
+	for _, o := range []*opening{&s.full, &s.fullHang} {
+		o.goodRPS, o.goodTakes = rps, s.goodTakes
+	}
+	s.alone = s.feed(-1, false, false)
 	s.well = slices.Clone(s.alone)
+	clients := make(map[int]bool)
 	for i := range s.well {
 		s.well[i].burst, s.well[i].period = 0, 0
+		s.well[i].finish = finish{takes: s.goodTakes}
+		clients[s.well[i].client] = true
 	}
-	t, code := x.pass(l, k+1, x.linkTime(l), false)
-	s.goodTakes = t
-	good := finish{takes: t}
-	switch {
-	case code != unavailable || t >= l.deadline(k): // the mean answer comes too late
-		s.slow = s.fail
-	case s.isSlow(good):
-		calls := slices.Clone(s.well)
-		for i := range calls {
-			calls[i].finish = good
-		}
-		s.slow = s.opening(calls)
-	default:
-		s.slow = s.hang
-	}
+	s.rough = s.rough || s.lag > 0 || s.begun && s.window < never || len(clients) > 1
 	return s
 }
 
-// feed is when the calls of places come whose callees are out, the first at 0.
-func (x *explainer) feed(s *sight, places []place, instances float64, hangs, retries bool) (f feed) {
-	for _, p := range places {
-		takes := x.linkTime(p.l)
-		if hangs {
-			takes = never
+// feed is when the calls of the places come whose callees are out, the first at 0:
+// an attempt takes so many seconds, or its mean time if that is below 0.
+func (s *sight) feed(takes float64, retries, saved bool) (f feed) {
+	for _, p := range s.places {
+		t := takes
+		if t < 0 {
+			t = s.linkTime(p.l)
 		}
-		o := x.outage(p.l, takes)
-		f = append(f, o.feed(p.k, instances, retries, s.class)...)
+		o := s.outage(p.l, t)
+		o.retries, o.saved = retries, saved
+		f = append(f, o.feed(p.k, s.instances, s.class)...)
 		s.rough = s.rough || o.rough
 	}
 	return f.tidy()
@@ -193,26 +206,6 @@ func (x *explainer) feed(s *sight, places []place, instances float64, hangs, ret
 
 // opening is that by calls after none.
 func (s *sight) opening(calls feed) opening { return opening{trip: &s.trip, calls: calls} }
-
-// room is how many calls of an instance are taken in behind a layer if the
-// callee hangs; the next ones come back at once.
-func (x *explainer) room(l *link, k int, instances float64) float64 {
-	n := &x.c.Nodes[l.to]
-	room := never
-	if n.Queue.Limit.Known && n.Workers != model.Unlimited {
-		room = float64(n.Queue.Limit.Value)
-	}
-	if n.Shed.InFlight > 0 {
-		room = math.Min(room, float64(n.Shed.InFlight))
-	}
-	room *= float64(max(n.Replicas, 1)) / instances
-	for _, y := range l.layers[k+1:] {
-		if y.Limit != nil {
-			room = math.Min(room, float64(y.Limit.InFlight))
-		}
-	}
-	return math.Floor(room)
-}
 
 // holds is the most outcomes in a window: of even calls those younger than it,
 // of which the first has no age.
@@ -225,53 +218,67 @@ func (t *trip) holds(calls feed) float64 {
 
 // delays works out when a breaker that can open does.
 func (s *sight) delays(b *Breaker) {
-	healthy := s.fail
-	healthy.goodRPS, healthy.goodTakes = b.Rate, s.goodTakes
 	b.Fresh, _ = s.fail.at()
-	b.Healthy, b.Failures = healthy.at()
+	b.Healthy, b.Failures = s.full.at()
 	if b.Healthy == never && s.byFailures() {
 		b.Failures = never
 	}
-	fresh := s.fail
-	fresh.calls, healthy.calls = s.alone, s.alone
-	alone, _ := fresh.at()
-	full, _ := healthy.at()
-	b.Latest = math.Max(alone, full)
+	b.Latest = s.latest()
 	b.FreshHanging, _ = s.hang.at()
-	if early := s.turned(b); early < b.FreshHanging {
-		b.FreshHanging, s.turnedAway = early, true
-	}
+	b.HealthyHanging, _ = s.fullHang.at()
 	if b.Fresh < never {
-		b.Formula = "fresh " + s.formula(b.Minimum, b.Outage, s.fail.calls, b.Fresh-s.lag-b.First, b.First)
+		b.Formula = "fresh " + formula(b.Minimum, s.fail.calls, b.Fresh-b.First, b.First)
 		if b.Healthy < never {
-			b.Formula += ", healthy " + s.formula(b.Failures, b.Outage, s.fail.calls, b.Healthy-s.lag-b.First, b.First)
+			b.Formula += ", healthy " + formula(b.Failures, s.full.calls, b.Healthy-b.First, b.First)
 		}
 		if s.lag > 0 {
 			b.Formula += fmt.Sprintf(", with up to %s more until it looks", seconds(s.lag))
 		}
 	}
 	if s.trip.slow > 0 {
-		only := s.trip
-		only.failures, only.number, only.consecutive = 0, 0, 0
-		slow := s.slow
-		slow.trip = &only
-		b.SlowEarliest, _ = slow.at()
+		b.SlowEarliest = s.slowest(b)
 	}
 }
 
-// turned is the earliest time at which a breaker may open because calls of a
-// callee that hangs are turned away at once.
-func (s *sight) turned(b *Breaker) float64 {
-	if math.IsInf(s.room, 1) || !s.byFailures() {
-		return never
+const mostFirsts = 8 // clients of which each is taken for the first
+
+// latest is when it opens at the latest if nothing is repeated: whatever client
+// is the first, the others come as late as they can.
+func (s *sight) latest() float64 {
+	last := 0.0
+	firsts := make(map[int]bool)
+	for i := range s.alone {
+		firsts[s.alone[i].client] = true
 	}
-	return s.hang.calls.kth(s.room+b.Minimum) + s.lag
+	several := len(firsts) > 1
+	if len(firsts) > mostFirsts {
+		firsts = map[int]bool{-1: true} // all of them late is later
+	}
+	for first := range firsts {
+		calls := slices.Clone(s.alone)
+		for i := range calls {
+			if calls[i].client != first {
+				calls[i].first += 1 / calls[i].rps
+			}
+		}
+		o := s.opening(calls)
+		fresh, _ := o.at()
+		o.goodRPS, o.goodTakes = s.full.goodRPS, s.goodTakes
+		if several {
+			for _, c := range calls {
+				o.goodMore += c.size
+			}
+		}
+		full, _ := o.at()
+		last = math.Max(last, math.Max(fresh, full))
+	}
+	return last + s.lag
 }
 
 // formula says when the k-th outcome is known: after its call began at a time.
-func (s *sight) formula(k, rps float64, calls feed, begins, takes float64) string {
+func formula(k float64, calls feed, begins, takes float64) string {
 	if len(calls) == 1 && calls[0].burst == 0 && calls[0].size == 1 {
-		return fmt.Sprintf("(%s - 1) / %s + %s", number(k), perSecond(rps), seconds(takes))
+		return fmt.Sprintf("(%s - 1) / %s + %s", number(k), perSecond(calls[0].rps), seconds(takes))
 	}
 	return fmt.Sprintf("call %s, sent at %s, + %s", number(k), seconds(math.Max(begins, 0)), seconds(takes))
 }

@@ -114,9 +114,9 @@ func TestRoughTimes(t *testing.T) {
 		c := link(10, 50*ms, tc.retry, breaker(last(20, 20, 0.5)), timeout(time.Second))
 		c.Clients[0].Arrivals.Kind = tc.arrivals
 		e := of(t, c)
-		words := "at the earliest"
+		words := "opens after 2.7s"
 		if tc.rough {
-			words = "after about"
+			words = "opens after about"
 		}
 		says(t, e, "breaker-hanging", explain.Note, words)
 		if e.Breakers[0].Rough != tc.rough {

@@ -94,13 +94,16 @@ func TestOpeningsWithRetriesAsInRuns(t *testing.T) {
 		c.Horizon = 3 * time.Minute
 		e := explain.Explain(c)
 		b := e.Breakers[0]
-		switch rapid.SampledFrom([]string{"fresh", "healthy", "hanging"}).Draw(t, "case") {
+		switch rapid.SampledFrom([]string{"fresh", "healthy", "hanging", "healthy and hanging"}).Draw(t, "case") {
 		case "fresh":
 			c.Nodes[1].Faults = []model.Fault{{Kind: model.FaultError}}
 			opensIn(t, c, [2]string{"a", "b"}, b.Fresh, late, b)
 		case "healthy":
 			c.Nodes[1].Faults = []model.Fault{{Kind: model.FaultError, Start: 65 * time.Second}}
 			opensIn(t, c, [2]string{"a", "b"}, 65+b.Healthy, late, b)
+		case "healthy and hanging":
+			c.Nodes[1].Faults = []model.Fault{{Kind: model.FaultStall, Start: 65 * time.Second}}
+			opensIn(t, c, [2]string{"a", "b"}, 65+b.HealthyHanging, late, b)
 		default:
 			c.Nodes[1].Faults = []model.Fault{{Kind: model.FaultStall}}
 			opensIn(t, c, [2]string{"a", "b"}, b.FreshHanging, late, b)

@@ -15,10 +15,12 @@ type Budget struct {
 	// total outage.
 	Rate, Outage, Demand float64
 	// Bound is the most attempts for each call in the long run of a total
-	// outage, Demand+1 if the budget never refuses. It holds at Rate and above.
+	// outage, Demand+1 if the budget never refuses. It is that of the calls which
+	// come if the budgets outside grant what they can, and of attempts that fail
+	// as soon as they may.
 	Bound float64
-	// BindsAbove is the rate per instance from which on it refuses something:
-	// 0 if at any, +Inf if at none.
+	// BindsAbove is the rate per instance from which on it refuses something, in
+	// the worst of outages: 0 if at any, +Inf if at none.
 	BindsAbove float64
 	// Burst is how many retries a full budget grants at once beside those of
 	// the long run, after a time without failures; +Inf if any number.
@@ -33,23 +35,28 @@ func (x *explainer) budgetOf(l *link, k int) (Budget, allowance, bool) {
 		return Budget{}, allowance{}, false
 	}
 	demand := x.mostAttempts(l, k) - 1
-	a := allow(r.Budget, demand)
+	a := x.allowOf(l, k, demand)
 	rps, instances := x.callRate(l, nil).rps, x.instances(l)
 	outage := x.callRate(l, x.worst()).rps * x.outside(l, k)
+	entering := x.entering().links[l][k]
 	if r.Share != "" {
 		all := x.sharedCalls(r.Share)
-		rps, outage, instances = all.good, all.outage, 1
+		rps, outage, instances, entering = all.good, all.outage, 1, x.entering().shared[r.Share]
 	}
-	t, w := x.try(l, k)
+	t := x.try(l, k)
 	b := Budget{
 		Place: l.layers[k].place, Link: l.label(k), Kind: a.kind, Instances: instances, Rate: rps / instances, Outage: outage / instances, Demand: demand,
-		BindsAbove: a.bindsAbove(demand, t, w), Formula: a.formulaAt(rps/instances, t, w),
+		Formula: a.formulaAt(entering/instances, t.fast, t.wait),
 	}
 	if rps == 0 {
 		return b, a, false // nobody calls
 	}
-	b.Bound = 1 + math.Min(demand, a.perCall(b.Rate, t, w))
-	if b.Burst = a.atOnce(b.Outage, t, w); b.Bound == 1+demand {
+	// The longer an attempt takes the sooner a cap refuses one.
+	if b.BindsAbove = a.bindsAbove(demand, t.mean, t.wait); t.hang < never && t.demand > 0 {
+		b.BindsAbove = math.Min(b.BindsAbove, a.bindsAbove(t.demand, t.hang, t.wait))
+	}
+	b.Bound = x.budgetBound(l, k)
+	if b.Burst = a.atOnce(entering/instances, t.fast, t.wait); b.Bound == 1+demand {
 		b.Burst = 0 // nothing is beside all that is wanted
 	}
 	return b, a, true
@@ -76,34 +83,14 @@ func (x *explainer) sharedCalls(name string) callRates {
 	return x.shared[name]
 }
 
-// try is how long an attempt of a retry layer takes, and the mean wait before
-// its first retry.
-func (x *explainer) try(l *link, k int) (t, wait float64) {
-	t, _ = x.pass(l, k+1, x.linkTime(l), true)
-	return t, newWaits(l.layers[k].Retry, 0.5).after(1)
-}
-
 // budgetBound is the most attempts for each call that a layer's budget allows
 // in the long run.
 func (x *explainer) budgetBound(l *link, k int) float64 {
 	y := &l.layers[k]
 	if y.bound == 0 {
-		y.bound = never
-		if b, _, ok := x.budgetOf(l, k); ok {
-			y.bound = b.Bound
-		}
+		y.bound = x.allowed(l, k, x.entering().links[l][k])
 	}
 	return y.bound
-}
-
-// grants is budgetBound if every attempt takes so many seconds.
-func (x *explainer) grants(l *link, k int, each float64) float64 {
-	b, a, ok := x.budgetOf(l, k)
-	if !ok || math.IsInf(each, 1) {
-		return never
-	}
-	_, w := x.try(l, k)
-	return 1 + math.Min(b.Demand, a.perCall(b.Rate, each, w))
 }
 
 // budgets lists the budgets and says which of them bind.
@@ -115,15 +102,15 @@ func (x *explainer) budgets() {
 				continue
 			}
 			x.Budgets = append(x.Budgets, b)
-			t, w := x.try(l, k)
-			x.ofBudget(b, a, x.callRate(l, nil), a.hold(t, w))
-			x.ofCap(b, a, x.callRate(l, nil), x.loopers(l)/b.Instances, t, w)
+			t := x.try(l, k)
+			x.ofBudget(b, a, x.callRate(l, nil), t)
+			x.ofCap(b, a, x.callRate(l, nil), x.loopers(l)/b.Instances, t.fast, t.wait)
 			x.ofBurst(b, a)
 		}
 	}
 }
 
-func (x *explainer) ofBudget(b Budget, a allowance, r rate, hold float64) {
+func (x *explainer) ofBudget(b Budget, a allowance, r rate, t trying) {
 	switch {
 	case a.none:
 	case math.IsInf(b.BindsAbove, 1):
@@ -131,13 +118,16 @@ func (x *explainer) ofBudget(b Budget, a allowance, r rate, hold float64) {
 			x.find(Warning, "budget-never-binds", b.Place, fmt.Sprintf("the %s budget allows as many retries as a total outage asks for, at any rate", b.Kind),
 				fmt.Sprintf("%s retries for each call wanted", number(b.Demand)))
 		}
-	case b.Outage <= b.BindsAbove && !r.closed: // clients of a closed loop may come together
+	case b.Outage <= b.BindsAbove && !r.closed && (!r.random || a.withMargin(b, t)): // clients of a closed loop may come together
 		never := "never refuses"
 		if r.random {
 			never = "seldom refuses"
 		}
 		x.find(Warning, "budget-never-binds", b.Place,
-			fmt.Sprintf("the %s budget %s a retry at %s: it begins to above %s", b.Kind, never, perSecond(b.Outage), perSecond(b.BindsAbove)), bindsFormula(b, a, hold))
+			fmt.Sprintf("the %s budget %s a retry at %s: it begins to above %s", b.Kind, never, perSecond(b.Outage), perSecond(b.BindsAbove)), bindsFormula(b, a, t))
+	}
+	if a.nothing {
+		x.find(Warning, "budget-grants-nothing", b.Place, fmt.Sprintf("the %s budget never grants a retry: it has none at first and earns none", b.Kind), "")
 	}
 	if a.empty && a.ratio > 0 {
 		x.find(Note, "budget-empty", b.Place, "the budget is empty at first", fmt.Sprintf("1 / %s = %s calls before the first retry", number(a.ratio), number(math.Ceil(1/a.ratio))))
@@ -156,11 +146,30 @@ func (x *explainer) ofBudget(b Budget, a allowance, r rate, hold float64) {
 	}
 }
 
-func bindsFormula(b Budget, a allowance, hold float64) string {
+// withMargin reports whether even many more calls than in the mean, by three
+// standard deviations, get all that they want: in the window of a budget, or in
+// progress at a time.
+func (a *allowance) withMargin(b Budget, t trying) bool {
+	mean, most := b.Outage*a.length.Seconds(), b.BindsAbove*a.length.Seconds()
+	if a.slots > 0 || a.shareOf > 0 {
+		hold := a.hold(t.mean, t.wait)
+		if t.hang < never {
+			hold = a.hold(t.hang, t.wait)
+		}
+		mean, most = b.Outage*b.Demand*hold, b.BindsAbove*b.Demand*hold
+	}
+	return mean+3*math.Sqrt(mean) <= most
+}
+
+func bindsFormula(b Budget, a allowance, t trying) string {
 	if a.slots == 0 && a.shareOf == 0 {
 		return fmt.Sprintf("%s λ > %s + %s λ, that is λ > %s", number(b.Demand), number(a.rps), number(a.ratio), perSecond(b.BindsAbove))
 	}
-	return fmt.Sprintf("%s λ × %s > %s, that is λ > %s", number(b.Demand), seconds(hold), number(a.slots), perSecond(b.BindsAbove))
+	demand, hold := b.Demand, a.hold(t.mean, t.wait)
+	if t.hang < never && t.demand > 0 && t.demand*a.hold(t.hang, t.wait) > demand*hold {
+		demand, hold = t.demand, a.hold(t.hang, t.wait)
+	}
+	return fmt.Sprintf("%s λ × %s > %s, that is λ > %s", number(demand), seconds(hold), number(a.slots), perSecond(b.BindsAbove))
 }
 
 // ofCap says what a cap on retries at a time means in retries a second, or to

@@ -2,7 +2,9 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 )
 
 // loopers is how many calls of a link the clients of closed loops may make
@@ -19,31 +21,55 @@ func (x *explainer) loopers(l *link) float64 {
 
 // bursts is by node how many attempts all budgets grant at once beside those of
 // the long run, each multiplied by what the layers inside it and the links below
-// it make of a call.
+// it make of a call. A budget that is shared grants them once, on whichever way
+// makes the most of them.
 func (x *explainer) bursts() []float64 {
-	n := make([]float64, len(x.c.Nodes))
-	down := func(from int, before float64) {
+	nodes := make([]map[string]float64, len(x.c.Nodes)) // by name of what is shared, "" for the rest
+	down := func(from int, before map[string]float64) {
 		for _, l := range x.below[from] {
-			b := before * l.times
+			if nodes[l.to] == nil {
+				nodes[l.to] = make(map[string]float64)
+			}
+			own := make(map[string]float64, len(before))
+			for name, b := range before {
+				own[name] = times(b, l.times)
+			}
 			for k := range l.layers {
-				if l.layers[k].Retry == nil {
+				r := l.layers[k].Retry
+				if r == nil {
 					continue
 				}
-				b = times(b, math.Min(x.mostAttempts(l, k), x.budgetBound(l, k)))
+				for name, b := range own {
+					own[name] = times(b, math.Min(x.mostAttempts(l, k), x.budgetBound(l, k)))
+				}
 				if budget, _, ok := x.budgetOf(l, k); ok {
-					b += times(budget.Burst, budget.Instances)
+					addBurst(own, r.Share, times(budget.Burst, budget.Instances))
 				}
 			}
-			n[l.to] += b
+			for name, b := range own {
+				addBurst(nodes[l.to], name, b)
+			}
 		}
 	}
 	for i := range x.c.Clients {
-		down(len(x.c.Nodes)+i, 0)
+		down(len(x.c.Nodes)+i, nil)
 	}
+	n := make([]float64, len(x.c.Nodes))
 	for _, i := range x.order {
-		down(i, n[i])
+		down(i, nodes[i])
+		for _, name := range slices.Sorted(maps.Keys(nodes[i])) {
+			n[i] += nodes[i][name]
+		}
 	}
 	return n
+}
+
+func addBurst(to map[string]float64, shared string, b float64) {
+	if shared == "" {
+		to[""] += b
+	} else {
+		to[shared] = math.Max(to[shared], b)
+	}
 }
 
 // ofBurst says what a full budget grants beside the long run.

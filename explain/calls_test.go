@@ -117,7 +117,7 @@ func TestLongestWait(t *testing.T) {
 	near(t, "3 × 1 s and 0.1 + 0.2 s", e.Waits[0].Hanging, 3.3)
 	hang := func(layers ...model.Layer) *explain.Explanation {
 		c := link(1, 0, layers...)
-		c.Nodes[1].Faults = []model.Fault{{Kind: model.FaultStall, Start: time.Second, End: time.Minute}}
+		c.Nodes[1].Faults = []model.Fault{{Kind: model.FaultStall, Start: time.Second}}
 		return of(t, c)
 	}
 	near(t, "a node that stands still", hang(r, timeout(time.Second)).Waits[0].Modelled, 3.3)
@@ -156,13 +156,14 @@ func TestLimitBelowNeed(t *testing.T) {
 
 func TestText(t *testing.T) {
 	var b strings.Builder
-	c := link(80, 10*ms, retry(2), timeout(time.Second), breaker(last(20, 20, 0.5)))
+	c := link(80, 10*ms, retry(2), timeout(time.Second))
 	c.Nodes[1].Workers = 1
 	if err := of(t, c).WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"  client  node  meant  worst  with budgets  product\n  web     a     1      1      1\n  web     b     1      2      2             2 a-b\n",
+		"request of a client, at worst\n\nclient  node  meant  worst  with budgets  product\n------  ----  -----  -----  ------------  -------\n" +
+			"web     a     1      1      1\nweb     b     1      2      2             2 a-b\n",
 		"Problems (1)\n  node \"b\"\n    the node can stay down",
 		"[no-backoff]",
 	} {

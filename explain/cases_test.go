@@ -106,7 +106,7 @@ func silent(t *testing.T, e *explain.Explanation, rules ...string) {
 
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= 1e-6*math.Max(1, math.Abs(want))) && got != want {
+	if got != want && (math.IsInf(want, 0) || !(math.Abs(got-want) <= 1e-6*math.Max(1, math.Abs(want)))) {
 		t.Errorf("%s is %v, want %v", what, got, want)
 	}
 }

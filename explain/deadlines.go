@@ -60,8 +60,10 @@ func (x *explainer) deadline(l *link, k int) {
 	d := Deadline{l.layers[k].place, l.label(k), within, each, attempts, n.started, n.full, last, n.waited, repeats(r, code)}
 	x.Deadlines = append(x.Deadlines, d)
 	switch {
+	case math.IsInf(each, 1) && math.IsInf(outer, 1):
+		x.find(Warning, "no-attempt-timeout", d.Place, fmt.Sprintf("no timeout for an attempt: the first one that hangs does not end, for the deadline of %s only keeps others from beginning", seconds(within)), "")
 	case math.IsInf(each, 1):
-		x.find(Warning, "no-attempt-timeout", d.Place, fmt.Sprintf("no timeout for an attempt: the first one that hangs takes all of the %s", seconds(within)), "")
+		x.find(Warning, "no-attempt-timeout", d.Place, fmt.Sprintf("no timeout for an attempt: the first one that hangs takes all of the %s", seconds(outer)), "")
 	case !d.TimeoutsRetried:
 		x.find(Note, "timeouts-not-retried", d.Place, fmt.Sprintf("an attempt that timed out after %s is not repeated", seconds(each)), "")
 	case n.started < attempts && attempts < never:

@@ -65,7 +65,7 @@ func (e ends) cut(t float64, fixed bool, why string) {
 			continue
 		}
 		over = true
-		if v.most = t; v.least >= t && fixed {
+		if v.most = t; v.least >= t-halfTick && fixed {
 			delete(e, code)
 			continue
 		}
@@ -79,6 +79,29 @@ func (e ends) cut(t float64, fixed bool, why string) {
 		}
 		e.add(policies.ErrTimeout, end{least, t, why})
 	}
+}
+
+// inside is how what has been through the layers of a link from the i-th on
+// inwards may end, which ends so at the node.
+func (l *link) inside(i int, e ends) ends {
+	for k := len(l.layers) - 1; k >= i; k-- {
+		y := &l.layers[k]
+		switch {
+		case y.Timeout > 0:
+			t := y.Timeout.Seconds()
+			e.cut(t, true, fmt.Sprintf("timeout %s of %s", seconds(t), l.label(k)))
+		case y.Retry != nil:
+			e = e.retried(y.Retry, l.deadline(k), l.label(k))
+		case y.Breaker != nil:
+			e.add(policies.ErrBreakerOpen, end{})
+		case y.Limit != nil:
+			e.add(policies.ErrLimit, end{})
+		}
+		if y.sidecar && (k == 0 || !l.layers[k-1].sidecar) {
+			e = e.answered()
+		}
+	}
+	return e
 }
 
 // answered are the ends of a program's own call as its caller sees them.
@@ -130,18 +153,33 @@ func (e ends) retried(r *model.RetryLayer, within float64, label string) ends {
 	all := make(ends, len(e))
 	for code, v := range e {
 		why := v.why
-		if n.count > 1 && !math.IsInf(v.most, 1) {
+		if n.count > 1 && n.at > 0 && !math.IsInf(v.most, 1) {
 			why = n.reason(r, each.most, v.most, label)
 		}
-		all[code] = end{v.least, n.at + v.most, why}
+		least := v.least
+		if repeatsEnd(r, code) && r.Budget == nil && r.Guard == nil {
+			least = n.soonest(r, v.least)
+		}
+		all[code] = end{least, n.at + v.most, why}
 	}
 	return all
 }
 
+// halfTick is less than any two times differ by that are not the same.
+const halfTick = 0.5e-9
+
 // A tail is the latest begin of a last attempt.
 type tail struct {
 	at, count, waited float64
-	cut               bool // by the retry's own deadline
+	cut               bool    // by the retry's own deadline
+	first, wait       float64 // the earliest begin, and the longest wait
+}
+
+// soonest is the earliest end of a retry layer whose attempts are all repeated,
+// the last of which takes so many seconds at least: it has made all attempts, or
+// the next one would begin at its deadline or later.
+func (s tail) soonest(r *model.RetryLayer, last float64) float64 {
+	return math.Min(s.first+last, math.Max(last, limitOf(r)-s.wait))
 }
 
 // lastStart is the latest begin of an attempt if those before end in a time of
@@ -157,11 +195,12 @@ func lastStart(r *model.RetryLayer, each end, within float64) tail {
 		first += each.least + math.Min(a, b)
 		last += each.most + math.Max(a, b)
 		waited += math.Max(a, b)
-		if first >= deadline {
+		s.wait = math.Max(s.wait, math.Max(a, b))
+		if first >= deadline-halfTick {
 			return s // there is no time for any more
 		}
 		s.count++
-		s.cut = last > deadline
+		s.first, s.cut = first, last > deadline
 		last = math.Min(last, deadline)
 		s.at, s.waited = math.Max(s.at, last), waited
 		if s.at >= within {

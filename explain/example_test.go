@@ -32,5 +32,5 @@ func ExampleExplain() {
 	//   5/s × 3 attempts = 15/s > 10/s; up to 2 attempts would fit
 	// warning: the finagle budget never refuses a retry at 5/s: it begins to above 5.556/s
 	//   2 λ > 10 + 0.2 λ, that is λ > 5.556/s
-	// warning: 3 attempts without a back-off: the retries of calls that failed together come together
+	// warning: retries without a back-off: those of calls that failed together come together
 }

@@ -35,7 +35,7 @@ type Finding struct {
 	// Rule names what was looked for, such as "breaker-never-opens": the same
 	// for all findings of a kind.
 	Rule string
-	// Place is the node, client, call or layer, as in [model.Config.Notes].
+	// Place is the node, client, call or layer, as in [model.Remark].
 	Place string
 	Text  string
 	// Numbers is the arithmetic, as a formula with its values; "" where the
@@ -65,11 +65,12 @@ func Explain(c model.Config) *Explanation {
 		}
 		return e
 	}
-	x := &explainer{system: newSystem(&c), Explanation: &Explanation{}, said: make(map[Finding]bool)}
+	x := &explainer{system: newSystem(&c), Explanation: &Explanation{}, said: make(map[Finding]bool), fits: make(map[fitting]tally), hangs: make(map[int]*flow)}
 	x.notes()
 	x.budgets()
 	x.attempts()
 	x.waits()
+	x.tails()
 	x.deadlines()
 	x.breakers()
 	x.limits()
@@ -89,8 +90,14 @@ func (e *Explanation) add(f Finding) { e.Findings = append(e.Findings, f) }
 type explainer struct {
 	*system
 	*Explanation
-	said   map[Finding]bool
-	shared map[string]callRates // of budgets; nil if not known yet
+	said map[Finding]bool
+	// What is worked out once; nil if not known yet.
+	shared  map[string]callRates // of budgets
+	enter   *entering
+	soonest []float64  // by node: seconds until a call may have failed
+	waited  []patience // by node
+	fits    map[fitting]tally
+	hangs   map[int]*flow // by node: the flow while it hangs, with budgets
 }
 
 // find adds a finding, once.

@@ -66,7 +66,7 @@ func TestBoundsHoldInRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := s.Run(context.Background()); err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		requests := float64(s.Ledger().Client("web").Requests)
 		for _, a := range e.Attempts {
@@ -74,7 +74,7 @@ func TestBoundsHoldInRuns(t *testing.T) {
 				t.Fatalf("%v attempts at %s of %v requests, more than %v each", got, a.Node, requests, a.Worst)
 			}
 		}
-		if got, most := s.LatencyQuantile("web", 1).Seconds(), e.Waits[0].Modelled; got > most*1.01+1e-6 {
+		if got, most := s.LatencyQuantile("web", 1).Seconds(), e.Waits[0].Modelled; got > most+1e-9 {
 			t.Fatalf("a request took %v s, more than %v", got, most)
 		}
 	})

@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/stormglass/stormglass/model"
 )
@@ -48,9 +47,11 @@ func (x *explainer) loads() {
 		}
 		x.Loads = append(x.Loads, d)
 		if d.Capacity < never {
-			x.ofLoad(i, d, x.pressOn(i))
+			x.ofLoad(i, d)
 		}
-		x.ofShed(i, d)
+		x.ofNode(i, d)
+		x.ofRooms(i, d)
+		x.ofWorkers(i, d)
 	}
 }
 
@@ -79,12 +80,26 @@ func capacity(n *model.Node, held float64) float64 {
 }
 
 // ofLoad looks at the load that lasts and at the peak of it.
-func (x *explainer) ofLoad(i int, d Load, p press) {
+func (x *explainer) ofLoad(i int, d Load) {
 	n := &x.c.Nodes[i]
 	place := x.thing(i)
-	rho := p.open.Rate / d.Capacity
-	load := fmt.Sprintf("%s / %s = %s", perSecond(p.open.Rate), perSecond(d.Capacity), number(rho))
-	bounded, worst := p.open.Bounded+p.loops.Bounded, p.open.Worst+p.loops.Worst
+	serves := d.Capacity // what workers do, who see what is let in
+	if door := n.Shed.RateRPS * float64(max(n.Replicas, 1)); door > 0 {
+		all := *n
+		all.Shed.RateRPS = 0
+		if serves = capacity(&all, d.Held); serves >= door {
+			serves = never
+		}
+	}
+	p := x.pressOn(i, serves)
+	rho := p.lasting / d.Capacity
+	load := fmt.Sprintf("%s / %s = %s", perSecond(p.lasting), perSecond(d.Capacity), number(rho))
+	patience, longest := x.patience()[i].shortest, x.patience()[i].longest
+	busy, _ := x.staysBusy(i, d, p.granted.all())
+	response, down := x.longestResponse(i, d, serves), p.granted.all()
+	if patience == never {
+		down = p.granted.open // clients of closed loops wait
+	}
 	switch {
 	case rho >= 1:
 		s := Problem
@@ -92,62 +107,81 @@ func (x *explainer) ofLoad(i int, d Load, p press) {
 			s = Warning
 		}
 		x.find(s, "overload", place, "the load reaches the capacity without any retry", load)
-	case bounded > d.Capacity:
-		retries := "all retries"
-		if bounded < worst {
-			retries = "the retries that the budgets grant in the long run"
-		}
-		s, text := Problem, "the node can stay down after the trigger is gone: the load with "+retries+" is above its capacity"
-		switch {
-		case !x.overloadFails(n):
-			s, text = Note, "in an outage the load with "+retries+" is above the capacity; nothing fails of waiting alone, so it ends with the outage"
-		case n.Cancel || n.Queue.Limit.Known || n.Shed.InFlight > 0:
-			s = Warning // work that nobody waits for has an end
-		}
-		fit := ""
-		if p.loops.Bounded == 0 {
-			fit = fmt.Sprintf("; up to %s attempts would fit", number(d.Capacity/p.open.Rate))
-		}
-		x.find(s, "stays-down", place, text, p.attempts(bounded)+" > "+perSecond(d.Capacity)+fit)
-	case peak(p, d) >= 1:
-		x.find(Warning, "overload", place, "the load reaches the capacity for a time without any retry", fmt.Sprintf("%s / %s = %s", perSecond(p.peak), perSecond(d.Capacity), number(peak(p, d))))
+		return
+	case busy && response > 0 && response >= longest*(1-1e-9):
+		x.find(Problem, "overload", place, "calls time out without any outage: the clients of closed loops ask for more than it serves, so that a call takes longer than anybody waits",
+			fmt.Sprintf("%s at %s ≥ %s", seconds(response), perSecond(serves), seconds(longest)))
+		return
+	case down > serves && (busy || patience == never):
+		x.staysDown(i, d, p, serves)
+	case p.peak >= d.Capacity:
+		x.find(Warning, "overload", place, "the load reaches the capacity for a time without any retry", fmt.Sprintf("%s / %s = %s", perSecond(p.peak), perSecond(d.Capacity), number(p.peak/d.Capacity)))
 	case rho > 0.8:
 		x.find(Warning, "little-headroom", place, "there is little capacity left", load)
-	case d.Rho >= 1:
+	case d.Rate >= d.Capacity && serves < never:
 		x.find(Note, "saturated", place, "the clients of closed loops can keep it busy without a pause: they wait for each other", fmt.Sprintf("%s / %s = %s",
 			perSecond(d.Rate), perSecond(d.Capacity), number(d.Rho)))
 	}
-	if rho < 1 && bounded <= d.Capacity && worst > d.Capacity {
-		x.find(Note, "budget-keeps-up", place, "the budgets alone keep the load with retries below the capacity in the long run",
-			fmt.Sprintf("%s ≤ %s; without them %s", p.attempts(bounded), perSecond(d.Capacity), perSecond(worst)))
+	if all := p.granted.all(); busy && patience < never && all <= serves && all > serves/1.1 && all > p.lasting*1.01 {
+		text := fmt.Sprintf("after an outage it takes about %s for each second of it to work off what has come: the load with retries is little below the capacity", seconds(all/(serves-all)))
+		if all > serves*(1-1e-9) {
+			text = "after an outage nothing of what has come is worked off: the load with retries is the capacity"
+		}
+		x.find(Warning, "slow-recovery", place, text, fmt.Sprintf("%s / (%s - %s)", perSecond(all), perSecond(serves), perSecond(all)))
 	}
-	if n.ServicePerInFlight > 0 {
-		x.find(Note, "slower-under-load", place, fmt.Sprintf("the more calls are at the node the longer each takes, %s for each other one: the capacity is that of an empty node at most", n.ServicePerInFlight), "")
+	if busy && patience < never && p.granted.all() <= serves && p.worst.all() > serves {
+		x.find(Note, "budget-keeps-up", place, "the budgets alone keep the load with retries below the capacity in the long run",
+			fmt.Sprintf("%s ≤ %s; without them %s", p.text(p.granted), perSecond(serves), perSecond(p.worst.all())))
 	}
 }
 
-// ofShed looks at the limit of calls at a node.
-func (x *explainer) ofShed(i int, d Load) {
+// staysDown says that a node does not recover from an outage, or not before its
+// end.
+func (x *explainer) staysDown(i int, d Load, p press, serves float64) {
+	busy, late := x.staysBusy(i, d, p.granted.all())
+	retries := "all retries"
+	if p.worst.all() > p.granted.all()*(1+1e-6) {
+		retries = "the retries that the budgets grant in the long run"
+	}
+	s, text := Problem, "the node can stay down after the trigger is gone: the load with "+retries+" is above its capacity"
+	switch {
+	case x.patience()[i].shortest == never:
+		s, text = Note, "in an outage the load with "+retries+" is above the capacity; nothing fails of waiting alone, so it ends with the outage"
+	case !busy:
+		return // it serves what somebody still waits for
+	case late:
+		s = Warning
+		text += ", and what is not dropped begins too late to end in time"
+	}
+	if turn := x.longestTurn(i, d); s == Problem && turn < never && (turn < littleMore*x.patience()[i].shortest || p.granted.all() < 1.1*serves) {
+		s = Warning
+		text += ", but by so little that chance may end it"
+	}
+	if s != Note && x.mayOpen(i) {
+		s = Warning
+		text += ", unless a breaker opens"
+	}
+	fit := ""
+	if p.granted.loops == 0 {
+		fit = fmt.Sprintf("; up to %s attempts would fit", number(serves/p.lasting))
+	}
+	x.find(s, "stays-down", x.thing(i), text, p.text(p.granted)+" > "+perSecond(serves)+fit)
+}
+
+// ofNode looks at what a node does under load.
+func (x *explainer) ofNode(i int, d Load) {
 	n := &x.c.Nodes[i]
-	if most := float64(n.Shed.InFlight) * float64(max(n.Replicas, 1)); most > 0 && d.Rate*d.Held > most {
+	if n.ServicePerInFlight > 0 {
+		x.find(Note, "slower-under-load", x.thing(i), fmt.Sprintf("the more calls are at the node the longer each takes, %s for each other one: the capacity is that of an empty node at most", n.ServicePerInFlight), "")
+	}
+	replicas := float64(max(n.Replicas, 1))
+	if most := float64(n.Shed.InFlight) * replicas; most > 0 && d.Rate*d.Held > most {
 		x.find(Warning, "limit-too-low", x.thing(i), "sheds load that is there without any failure",
 			fmt.Sprintf("λ L = %s × %s = %s in flight > %s", perSecond(d.Rate), seconds(d.Held), number(d.Rate*d.Held), number(most)))
 	}
-}
-
-// ratio is a/b, 1 of two that have no bound.
-func ratio(a, b float64) float64 {
-	if math.IsInf(a, 1) && math.IsInf(b, 1) {
-		return 1
+	if most := n.Shed.RateRPS * replicas; most > 0 && d.Rate > most {
+		x.find(Warning, "limit-too-low", x.thing(i), "sheds load that is there without any failure", fmt.Sprintf("%s > %s", perSecond(d.Rate), perSecond(most)))
 	}
-	return a / b
-}
-
-// overloadFails reports whether calls fail because a node is too busy.
-func (x *explainer) overloadFails(n *model.Node) bool {
-	return n.Queue.Limit.Known || n.Shed.InFlight > 0 || n.Shed.RateRPS > 0 || slices.ContainsFunc(x.links, func(l *link) bool {
-		return slices.ContainsFunc(l.layers, func(y layer) bool { return y.Timeout > 0 })
-	})
 }
 
 // limits compares the caps on calls in flight with what Little's law asks for.

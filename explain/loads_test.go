@@ -61,6 +61,8 @@ func TestStaysDownAsInRuns(t *testing.T) {
 		c.Nodes[0].Faults = []model.Fault{{Kind: model.FaultStall, Start: 20 * time.Second, End: 30 * time.Second}}
 		e := of(t, c)
 		switch {
+		case tc.name == "both above the capacity with a budget":
+			says(t, e, "overload", explain.Problem, "without any outage", "1.25s at 100/s ≥ 1s")
 		case tc.down:
 			says(t, e, "stays-down", explain.Problem)
 			silent(t, e, "budget-keeps-up")

@@ -1,6 +1,9 @@
 package explain
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // An opening is what a breaker sees of an outage: the calls that it lets pass,
 // after good ones or none.
@@ -10,6 +13,7 @@ type opening struct {
 	// The good outcomes before the first call of the outage: one takes goodTakes
 	// seconds; goodRPS is 0 if there are none.
 	goodRPS, goodTakes float64
+	goodMore           float64 // that come together at worst, beside even ones
 
 	seen   feed // when outcomes enter the window
 	ended  feed // when those that are there already turn out as failures
@@ -54,7 +58,9 @@ func (o *opening) at() (at, failures float64) {
 	if t.throttle || t.unknown || t.off != "" {
 		return never, 0
 	}
-	o.watch()
+	if o.watch(); !slices.Contains(o.failed, true) && !slices.Contains(o.slow, true) {
+		return never, 0
+	}
 	least := 1.0
 	if o.goodRPS == 0 {
 		least = math.Max(t.minimum, 1)
@@ -63,7 +69,7 @@ func (o *opening) at() (at, failures float64) {
 		return at, 0
 	}
 	_, failures, _ = o.holding(at)
-	return at + t.lag, failures
+	return at, failures
 }
 
 const mostSteps = 1_000_000 // that are taken one by one, for all streams together
@@ -74,6 +80,9 @@ func (o *opening) search(least float64) float64 {
 	events := append(append(feed(nil), o.seen...), o.ended...)
 	end := o.settles()
 	at := o.seen.kth(least)
+	if o.trip.begun {
+		at = o.seen.kth(1)
+	}
 	for range mostSteps / (len(events) + 1) {
 		switch {
 		case math.IsInf(at, 1):
@@ -153,6 +162,9 @@ func (o *opening) holding(at float64) (total, failures, slow float64) {
 			failures += math.Max(o.ended[i].count(at)-o.out[i], 0)
 		}
 	}
+	if o.trip.begun {
+		n = o.calls.count(at) - o.calls.count(at-o.trip.window)
+	}
 	return n + math.Min(o.goods(at), o.trip.calls-n), failures, slow
 }
 
@@ -195,5 +207,5 @@ func (o *opening) goods(at float64) float64 {
 		return never
 	}
 	// The j-th last one was known 1/rps after the one before it.
-	return math.Max(math.Ceil(o.goodRPS*(o.goodTakes-at+o.trip.window)-tiny)-1, 0)
+	return math.Max(math.Ceil(o.goodRPS*(o.goodTakes-at+o.trip.window)-tiny)-1+o.goodMore, 0)
 }

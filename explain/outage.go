@@ -12,17 +12,19 @@ import (
 // An outage is that of the callee of a link: its calls take so long, or never
 // end, and all of them fail.
 type outage struct {
-	*system
-	l     *link
-	takes float64   // seconds of an attempt of the link; +Inf if it hangs
-	fails []float64 // by node: how long a call of it takes that fails for this, 0 if it does not
-	rough bool      // waits are of chance, or there are more retries than are gone through
+	*explainer
+	l       *link
+	takes   float64   // seconds of an attempt of the link; +Inf if it hangs
+	fails   []float64 // by node: how long a call of it takes that fails for this, 0 if it does not
+	retries bool
+	saved   bool // budgets are full, as after good times; otherwise as at the start
+	rough   bool // waits are of chance, budgets refuse some, or there are more retries than are gone through
 }
 
-func (s *system) outage(l *link, takes float64) *outage {
-	o := &outage{system: s, l: l, takes: takes, fails: make([]float64, len(s.c.Nodes))}
-	for k := len(s.order) - 1; k >= 0; k-- {
-		i := s.order[k]
+func (x *explainer) outage(l *link, takes float64) *outage {
+	o := &outage{explainer: x, l: l, takes: takes, fails: make([]float64, len(x.c.Nodes)), retries: true}
+	for k := len(x.order) - 1; k >= 0; k-- {
+		i := x.order[k]
 		o.fails[i] = o.failing(i)
 	}
 	return o
@@ -59,13 +61,14 @@ func (o *outage) attempt(m *link) (float64, bool) {
 // they end.
 type start struct {
 	after, times float64
+	cut          cut     // of times
 	takes        float64 // until they come to an end, or are cut
 	code         policies.ErrorCode
 }
 
 // feed is when the calls come to the i-th layer of the link in one of the
-// instances, with retries or without, and how they end for a breaker there.
-func (o *outage) feed(i int, instances float64, retries bool, class func(policies.ErrorCode) policies.Class) feed {
+// instances, and how they end for a breaker there.
+func (o *outage) feed(i int, instances float64, class func(policies.ErrorCode) policies.Class) feed {
 	var f feed
 	for c := range o.c.Clients {
 		nodes := make([][]start, len(o.c.Nodes))
@@ -79,9 +82,9 @@ func (o *outage) feed(i int, instances float64, retries bool, class func(policie
 				if m == o.l {
 					upTo = i
 				}
-				starts := o.through(m, upTo, own, retries)
+				starts := o.through(m, upTo, own)
 				if m == o.l {
-					f = append(f, o.streams(c, starts, instances, class)...)
+					f = append(f, o.streams(c, i, starts, instances, class)...)
 				}
 				nodes[m.to] = fewer(append(nodes[m.to], starts...), mostStreams)
 			}
@@ -96,22 +99,40 @@ func (o *outage) feed(i int, instances float64, retries bool, class func(policie
 	return f
 }
 
-// streams are the calls of a client that begin so.
-func (o *outage) streams(client int, starts []start, instances float64, class func(policies.ErrorCode) policies.Class) (f feed) {
+// streams are the calls of a client that come so to the i-th layer.
+func (o *outage) streams(client, i int, starts []start, instances float64, class func(policies.ErrorCode) policies.Class) (f feed) {
 	r := &o.rates[client]
-	burst, holds := o.underWay(client)
+	c := &o.c.Clients[client]
+	room := o.underWay(client, i, instances)
+	if room.refuses && len(starts) > 1 {
+		starts = room.oneStart(starts, r.rps/instances)
+		o.rough = true
+	}
 	for _, s := range starts {
-		t := stream{size: s.times, first: s.after, rps: math.Min(r.rps/instances, 1/tiny)}
+		t := stream{size: s.times, first: s.after, rps: math.Min(r.rps/instances, 1/tiny), cut: s.cut, client: client}
 		if t.rps == 0 {
 			continue
 		}
-		c := class(s.code)
-		t.finish = finish{s.takes, c == policies.Failure, c == policies.Ignored}
-		if together := o.together(client, instances); together > 1 && together*instances <= burst {
+		class := class(s.code)
+		t.finish = finish{s.takes, class == policies.Failure, class == policies.Ignored}
+		together := o.together(client, instances)
+		switch {
+		case together > 1 && together <= room.most:
 			// Clients of a closed loop, who begin together, go on so.
-			t.size, t.rps, t.burst, t.period = s.times*together, t.rps/together, 1, math.Max(holds, tiny)
-		} else if b := math.Max(math.Floor(burst/instances), 1); !math.IsInf(burst, 1) && holds > b/t.rps {
-			t.burst, t.period = b, holds
+			t.size, t.rps, t.burst, t.period = s.times*together, t.rps/together, 1, math.Max(room.holds, tiny)
+		case room.refuses && room.most < room.holds*t.rps*t.size:
+			t.size, t.rps = 1, t.rps*t.size
+			t.burst, t.period = room.most, math.Ceil(room.holds*t.rps-tiny)/t.rps
+		case !room.refuses && room.most/t.rps < room.holds:
+			t.burst, t.period = room.most, room.holds
+		}
+		if c.Requests > 0 {
+			t.total = math.Ceil(float64(c.Requests) / (instances * together))
+		}
+		if c.End > 0 && c.End < o.c.Horizon {
+			if n := math.Ceil((c.End-c.Start).Seconds()*t.rps - tiny); t.total == 0 || n < t.total {
+				t.total = n
+			}
 		}
 		f = append(f, t)
 	}
@@ -132,40 +153,78 @@ func (o *outage) together(client int, instances float64) float64 {
 	return 1
 }
 
-// underWay is how many calls the caller makes at a time, +Inf for any number,
-// and how long each of them keeps it busy.
-func (o *outage) underWay(client int) (most, holds float64) {
-	most = never
-	atMost := func(n int, t float64) {
-		if t > 0 && (math.IsInf(most, 1) || float64(n)/t < most/holds || math.IsInf(t, 1) && float64(n) < most) {
-			most, holds = float64(n), t
+// A room is how many calls may be under way at a time, +Inf for any number, and
+// how long each of them stays; the others wait or are refused.
+type room struct {
+	most, holds float64
+	refuses     bool
+}
+
+// oneStart is what a room lets through of attempts that come at a rate of calls,
+// if it has no place for all of them: first ones and others alike.
+func (r room) oneStart(starts []start, rps float64) []start {
+	all := 0.0
+	for _, s := range starts {
+		all += s.times
+	}
+	if rps*all*r.holds <= r.most {
+		return starts
+	}
+	one := starts[0]
+	if rps*one.times*r.holds <= r.most {
+		one.times = all
+	}
+	return []start{one}
+}
+
+// underWay is how many calls an instance of the caller makes at a time, with
+// those that come to the i-th layer of the link.
+func (o *outage) underWay(client, i int, instances float64) room {
+	r := room{most: never}
+	atMost := func(n, t float64, refuses bool) {
+		if n = math.Max(math.Floor(n/instances), 1); t > 0 && (math.IsInf(r.most, 1) || n/t < r.most/r.holds || math.IsInf(t, 1) && n < r.most) {
+			r = room{n, t, refuses}
 		}
 	}
 	if o.l.from < len(o.c.Nodes) {
 		if n := &o.c.Nodes[o.l.from]; !n.Async && n.Workers != model.Unlimited {
-			atMost(n.Workers*max(n.Replicas, 1), o.fails[o.l.from])
+			atMost(float64(n.Workers*max(n.Replicas, 1)), o.fails[o.l.from], false)
 		}
 	}
 	if c := &o.c.Clients[client]; o.rates[client].closed {
-		atMost(c.Loop.Clients, o.failing(len(o.c.Nodes)+client)+c.Loop.Think.MeanDuration().Seconds()+c.FailurePause.Seconds())
+		atMost(float64(c.Loop.Clients), o.failing(len(o.c.Nodes)+client)+c.Loop.Think.MeanDuration().Seconds()+c.FailurePause.Seconds(), false)
 	}
-	return most, holds
+	for j := range i {
+		if m := o.l.layers[j].Limit; m != nil {
+			n := float64(m.InFlight)
+			if m.Share == "" {
+				n *= instances
+			}
+			t, _ := o.pass(o.l, j+1, o.takes, true)
+			atMost(n, t, true)
+		}
+	}
+	return r
 }
 
 // through is when the attempts begin that come out of the first layers of a
 // link, where its calls begin so.
-func (o *outage) through(m *link, upTo int, own []start, retries bool) []start {
+func (o *outage) through(m *link, upTo int, own []start) []start {
 	takes, failing := o.attempt(m)
 	first := start{times: m.times}
 	first.takes, first.code = o.pass(m, upTo, takes, true)
 	list := []start{first}
 	for j := upTo - 1; j >= 0 && failing; j-- {
 		y := &m.layers[j]
-		if y.Retry != nil && retries {
+		if y.Retry != nil && o.retries {
 			each, code := o.pass(m, j+1, takes, true)
-			ats, cut := attemptStarts(y.Retry, each, math.Min(limitOf(y.Retry), m.deadline(j)), code)
+			ats, more := attemptStarts(y.Retry, each, math.Min(limitOf(y.Retry), m.deadline(j)), code)
+			granted := o.granted(m, j, each, float64(len(ats)-1), o.saved)
+			for k := range ats[1:] {
+				ats[k+1].cut = granted
+			}
 			shortest := newWaits(y.Retry, 0).after(1)
-			o.rough = o.rough || cut || len(ats) > 1 && newWaits(y.Retry, 1).after(1) > shortest
+			o.rough = o.rough || more || granted.refused > 0 || len(ats) > 1 && newWaits(y.Retry, 1).after(1) > shortest
 			list = product(ats, list)
 		}
 		if y.Timeout > 0 {
@@ -222,7 +281,7 @@ func product(a, b []start) []start {
 	p := make([]start, 0, len(a)*len(b))
 	for _, x := range a {
 		for _, y := range b {
-			p = append(p, start{x.after + y.after, x.times * y.times, y.takes, y.code})
+			p = append(p, start{x.after + y.after, x.times * y.times, x.cut.and(y.cut), y.takes, y.code})
 		}
 	}
 	return fewer(p, mostStreams)
@@ -241,13 +300,21 @@ func fewer(list []start, n int) []start {
 		for i, s := range tail {
 			if k := len(half) - 1; i%2 == 0 {
 				half = append(half, s)
-			} else if half[k].times += s.times; s.takes < half[k].takes {
-				half[k].takes, half[k].code = s.takes, s.code
+			} else {
+				half[k].take(s)
 			}
 		}
 		tail = half
 	}
 	return append(head, tail...)
+}
+
+// take joins other calls with these.
+func (s *start) take(o start) {
+	s.cut = s.cut.mean(s.times, o.cut, o.times)
+	if s.times += o.times; o.takes < s.takes {
+		s.takes, s.code = o.takes, o.code
+	}
 }
 
 // attemptStarts is when the attempts of a retry layer begin that take so long

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -29,7 +30,7 @@ func (s *system) passOf(l *link, i int, t float64, failing bool, code policies.E
 	for k := len(l.layers) - 1; k >= i; k-- {
 		y := &l.layers[k]
 		switch {
-		case y.Timeout > 0 && t >= y.Timeout.Seconds():
+		case y.Timeout > 0 && t >= y.Timeout.Seconds()-halfTick:
 			t, code = y.Timeout.Seconds(), policies.ErrTimeout
 		case y.Retry != nil && failing:
 			// The retry's own deadline forbids starts and ends nothing; a timeout
@@ -89,19 +90,69 @@ func repeats(r *model.RetryLayer, code policies.ErrorCode) bool {
 	return on(policies.Outcome{Err: code})
 }
 
-// repeatsAny reports whether there is an error that it repeats.
-func repeatsAny(r *model.RetryLayer) bool {
-	for code := policies.ErrOther; code < policies.ErrBreakerOpen; code++ {
+// repeatsAny reports whether there is an error of an attempt at the node that the
+// i-th layer of a link, a retry, repeats.
+func (s *system) repeatsAny(l *link, i int) bool {
+	return s.repeatsOf(l, i, func(code policies.ErrorCode) bool {
+		return code != policies.ErrBreakerOpen && code != policies.ErrLimit
+	})
+}
+
+// repeatsEver reports whether there is any error that it repeats.
+func (s *system) repeatsEver(l *link, i int) bool {
+	return s.repeatsOf(l, i, func(policies.ErrorCode) bool { return true })
+}
+
+// repeatsOf reports whether it repeats one of the errors that come to it from
+// inside.
+func (s *system) repeatsOf(l *link, i int, is func(policies.ErrorCode) bool) bool {
+	r := l.layers[i].Retry
+	for code := policies.ErrorCode(100); code < 600; code++ { // may come from any node
 		if repeats(r, code) {
 			return true
 		}
 	}
-	for code := policies.ErrorCode(100); code < 600; code++ {
-		if repeats(r, code) {
+	for code := range l.inside(i+1, s.anyEnds(l)) {
+		if code != good && is(code) && repeats(r, code) {
 			return true
 		}
 	}
 	return false
+}
+
+// anyEnds are ways in which an attempt of a link may end at the node, at any
+// time.
+func (s *system) anyEnds(l *link) ends {
+	any := end{0, never, ""}
+	n := &s.c.Nodes[l.to]
+	e := ends{good: any, policies.ErrOther: any, policies.ErrConnect: any, policies.ErrConnectTimeout: any, policies.ErrReset: any, unavailable: any}
+	for _, code := range codesOf(n) {
+		e[code] = any
+	}
+	return e
+}
+
+// codesOf are the errors that are described at a node.
+func codesOf(n *model.Node) (codes []policies.ErrorCode) {
+	for _, f := range n.Faults {
+		switch f.Kind {
+		case model.FaultError, model.FaultLimit:
+			codes = append(codes, cmp.Or(f.Code, unavailable))
+		case model.FaultCrash:
+			if !f.Silent {
+				codes = append(codes, policies.ErrConnect, policies.ErrReset)
+			}
+		}
+	}
+	for _, a := range n.Script {
+		if a.Code != 0 {
+			codes = append(codes, a.Code)
+		}
+	}
+	if n.Shed.Code != 0 {
+		codes = append(codes, n.Shed.Code)
+	}
+	return codes
 }
 
 // waitsOf are the waits before the retries of a layer in seconds, for one share
@@ -112,7 +163,19 @@ type waitsOf struct {
 	u        float64
 	previous time.Duration
 	state    float64
+	// paths are several of these in place of one, of which the mean is taken;
+	// at is the mean of the last wait, for the one in the middle.
+	paths []waitsOf
+	at    float64
 }
+
+// middle is the share that stands for the mean wait.
+const middle = 0.5
+
+const (
+	mostPaths = 64 // a power of 2
+	mostMean  = 32 // waits of which the mean is worked out
+)
 
 func newWaits(r *model.RetryLayer, u float64) *waitsOf {
 	w := &waitsOf{delays: r.Delays, u: u}
@@ -124,17 +187,47 @@ func newWaits(r *model.RetryLayer, u float64) *waitsOf {
 		w.delays = b
 	}
 	w.memory, _ = w.delays.(policies.MemoryDelays)
+	if u == middle {
+		w.paths = make([]waitsOf, mostPaths)
+		for i := range w.paths {
+			w.paths[i] = waitsOf{delays: w.delays, memory: w.memory}
+		}
+	}
 	return w
 }
 
 // after is the wait after so many attempts, to be asked in order.
 func (w *waitsOf) after(attempts int) float64 {
-	switch {
-	case w.delays == nil:
+	if w.delays == nil {
 		return 0
-	case w.memory != nil:
+	}
+	wait := w.next(attempts)
+	if w.paths == nil {
+		return wait
+	}
+	if attempts > mostMean {
+		return wait * w.at // as it was in relation to the one in the middle
+	}
+	// All shares come once, in another order after each attempt.
+	var mean, rest time.Duration
+	for i := range w.paths {
+		p := &w.paths[i]
+		p.u = (float64(i*(2*attempts-1)%mostPaths) + 0.5) / mostPaths
+		p.next(attempts)
+		mean += max(p.previous, 0) / mostPaths
+		rest += max(p.previous, 0) % mostPaths
+	}
+	mean += rest / mostPaths
+	if w.at = 1; wait > 0 {
+		w.at = mean.Seconds() / wait
+	}
+	return mean.Seconds()
+}
+
+func (w *waitsOf) next(attempts int) float64 {
+	if w.memory != nil {
 		w.previous, w.state = w.memory.DelayFrom(attempts, w.state, w.u)
-	default:
+	} else {
 		w.previous = w.delays.Delay(attempts, w.previous, w.u)
 	}
 	return math.Max(w.previous.Seconds(), 0)
@@ -167,11 +260,11 @@ func attemptsWithin(r *model.RetryLayer, t, within float64, code policies.ErrorC
 		if at+t <= within {
 			n.full++
 		}
-		if n.started >= float64(most) || at+t >= within {
+		if n.started >= float64(most) || at+t >= within-halfTick {
 			return n
 		}
 		wait := w.after(int(n.started))
-		if at+t+wait >= within {
+		if at+t+wait >= within-halfTick {
 			return n // there is no time to begin another
 		}
 		n.waited += wait
@@ -202,16 +295,16 @@ func attemptsWithin(r *model.RetryLayer, t, within float64, code policies.ErrorC
 func (s *system) mostAttempts(l *link, i int) float64 {
 	y := &l.layers[i]
 	if y.most == 0 {
-		y.most = mostAttempts(l, i)
+		y.most = 1
+		if s.repeatsAny(l, i) {
+			y.most = mostAttempts(l, i)
+		}
 	}
 	return y.most
 }
 
 func mostAttempts(l *link, i int) float64 {
 	r := l.layers[i].Retry
-	if !repeatsAny(r) {
-		return 1
-	}
 	within := math.Min(limitOf(r), l.deadline(i))
 	any := model.RetryLayer{RetryConfig: policies.RetryConfig{Attempts: r.Attempts, Backoff: r.Backoff, Delays: r.Delays}}
 	return attemptsWithin(&any, 0, within, unavailable, 0).started

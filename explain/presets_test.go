@@ -16,7 +16,7 @@ func TestLibraryBreakers(t *testing.T) {
 		"time-window":          {100, 20, 2, 5},
 		"resilience4j-count":   {100, 100, 10, 5},
 		"resilience4j-time":    {1000, 100, 10, 50},
-		"hystrix-1.4":          {100, 20, 2.5, 5.5},
+		"hystrix-1.4":          {100, 20, 2, 5},
 		"gobreaker":            {never, 6, 0.6, 0.6},
 		"failsafe-count":       {1, 1, 0.1, 0.1},
 		"failsafe-time":        {100, 1, 0.1, 0.1},

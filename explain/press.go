@@ -1,128 +1,183 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
+
+	"github.com/stormglass/stormglass/model"
 )
 
-// press is the load on a node while every call of it times out: that which
-// lasts of open loops, that of closed ones, and the peak of open ones without
-// retries.
+// A press is the load on a node while its calls fail because it is too busy: in
+// the long run, with all retries and with those that budgets grant.
 type press struct {
-	open, loops Load
-	peak        float64
+	lasting, peak  float64 // of open loops, without retries
+	worst, granted calls
 }
 
-// loopRate is how many calls a second the clients of a closed loop make if each
-// of their requests leads to so many and ends after a share of t seconds.
-func (x *explainer) loopRate(client int, calls, t, share float64) float64 {
-	c := &x.c.Clients[client]
-	if end := cmp.Or(c.End, x.c.Horizon); math.IsInf(t, 1) || min(end, x.c.Horizon)-c.Start < x.c.Horizon/2 {
-		return 0 // they wait for ever, or are not there for long
-	}
-	return float64(c.Loop.Clients) * calls / (c.Loop.Think.MeanDuration().Seconds() + c.FailurePause.Seconds() + share*t)
-}
-
-// pressOn works out the load on a node. Where a queue without bound leaves it to
-// timeouts to end calls there are as many attempts as these leave time for, and
-// repeat; a node that turns calls away may have all.
-func (x *explainer) pressOn(i int) (p press) {
-	n := &x.c.Nodes[i]
-	t, touched := x.stuck(i)
-	turns := n.Queue.Limit.Known || n.Shed.InFlight > 0 || n.Shed.RateRPS > 0 || !x.overloadFails(n)
-	attempts := func(l *link, k int) (most, bound float64) {
-		if most = x.mostAttempts(l, k); turns || !touched[l.to] {
-			return most, x.budgetBound(l, k)
-		}
-		r := l.layers[k].Retry
-		each, code := x.pass(l, k+1, l.call.Request.MeanDuration().Seconds()+t[l.to]+l.call.Response.MeanDuration().Seconds(), true)
-		most = math.Min(most, attemptsWithin(r, each, math.Min(l.deadline(k), limitOf(r)), code, 0.5).started)
-		return most, x.grants(l, k, each)
-	}
-	factor := func(budgets bool) func(*link) float64 {
-		return func(l *link) float64 {
-			n := 1.0
-			for k := range l.layers {
-				if l.layers[k].Retry == nil {
-					continue
-				}
-				a, bound := attempts(l, k)
-				if budgets {
-					a = math.Min(a, bound)
-				}
-				n *= a
-			}
-			return n
-		}
-	}
+// pressOn works out the load on a node that serves so many calls a second.
+func (x *explainer) pressOn(i int, serves float64) (p press) {
 	for k, r := range x.rates {
-		n := x.meant[k][i]
-		if n == 0 {
-			continue
-		}
-		most := x.spread(k, factor(false))[i]
-		bound := math.Min(x.spread(k, factor(true))[i], most)
-		if !r.closed {
-			p.open.plus(r.lasting, n, most, bound)
+		if n := x.meant[k][i]; n > 0 && !r.closed {
+			p.lasting += r.lasting * n
 			p.peak += r.rps * n
-			continue
 		}
-		its := t[len(x.c.Nodes)+k]
-		p.loops.plus(1, 0, x.loopRate(k, most, its, 1), x.loopRate(k, bound, its, ratio(bound, most)))
 	}
+	p.worst = x.crowding(i, serves, false)
+	p.granted = x.crowding(i, serves, true)
 	return p
 }
 
-// stuck is how long everything takes if a node never answers and everybody
-// retries: calls of nodes and requests of clients; and whether it fails then.
-func (x *explainer) stuck(node int) (t []float64, touched []bool) {
-	t = make([]float64, len(x.below))
-	for i := range x.c.Nodes {
-		t[i] = x.took[i]
+// crowding is the load on a node whose queue is so long that calls time out in
+// it; what finds a queue of limited length full is refused. Where nothing times
+// out it is that of an outage in which all calls fail at once.
+func (x *explainer) crowding(i int, serves float64, budgets bool) calls {
+	n := &x.c.Nodes[i]
+	if math.IsInf(x.patience()[i].shortest, 1) {
+		return x.flow(i, true, budgets).calls[i]
 	}
-	touched = make([]bool, len(x.below))
-	t[node], touched[node] = never, true
-	steps := func(thing int) {
-		if thing == node {
-			return
+	f := x.hang(i)
+	if !budgets {
+		f = x.flow(i, false, false)
+	}
+	late := f.calls[i]
+	if !n.Queue.Limit.Known && n.Shed.InFlight == 0 {
+		return late
+	}
+	refused := x.flow(i, true, budgets).calls[i]
+	share := 1.0 // of refused ones
+	for range mostRounds {
+		now := math.Max(0, 1-serves/late.mix(refused, share).all())
+		if math.Abs(now-share) < 1e-9 {
+			break
 		}
-		sum, step, at := 0.0, -1, 0.0
-		for _, l := range x.below[thing] {
-			if l.step != step {
-				if sum += at; touched[thing] {
-					break // it fails there
-				}
-				at, step = 0, l.step
-			}
-			its, _ := x.pass(l, 0, l.call.Request.MeanDuration().Seconds()+t[l.to]+l.call.Response.MeanDuration().Seconds(), touched[l.to])
-			touched[thing] = touched[thing] || touched[l.to]
-			at = math.Max(at, its)
-		}
-		if t[thing] = sum + at; thing < len(x.c.Nodes) {
-			t[thing] += x.service(thing)
-		}
+		share = now
 	}
-	for _, i := range slices.Backward(x.order) {
-		steps(i)
-	}
-	for k := range x.c.Clients {
-		steps(len(x.c.Nodes) + k)
-	}
-	return t, touched
+	return late.mix(refused, share)
 }
 
-func peak(p press, d Load) float64 { return p.peak / d.Capacity }
-
-// attempts writes the load with the retries that budgets grant.
-func (p press) attempts(all float64) string {
-	text := fmt.Sprintf("%s × %s attempts", perSecond(p.open.Rate), number(ratio(p.open.Bounded, p.open.Rate)))
+// staysBusy reports whether a node whose queue has become as long as it can get
+// serves calls that nobody waits for any more, and nothing else, while so many
+// come in a second. Late says that calls are dropped when their time is over:
+// those that are not begin shortly before that.
+func (x *explainer) staysBusy(i int, d Load, rps float64) (busy, late bool) {
+	n := &x.c.Nodes[i]
 	switch {
-	case p.loops.Bounded == 0:
-		return fmt.Sprintf("%s = %s", text, perSecond(all))
-	case p.open.Rate == 0:
-		return fmt.Sprintf("%s of closed loops whose calls all time out", perSecond(all))
+	case n.Queue.Order == model.LIFO:
+		return false, false
+	case n.Workers == model.Unlimited:
+		return true, false // the more calls are at it the longer each takes
+	case x.longestTurn(i, d) < x.patience()[i].shortest:
+		return false, false
 	}
-	return fmt.Sprintf("%s + %s of closed loops whose calls all time out = %s", text, perSecond(p.loops.Bounded), perSecond(all))
+	// The oldest calls are so far from their end that all may go that come.
+	left := float64(max(n.Replicas, 1)) / rps
+	switch {
+	case n.Cancel:
+		left *= float64(n.Workers)
+	case !n.Queue.DropExpired || !x.toldByAll(i):
+		return true, false
+	}
+	inTime := 1 - beyond(&n.Service, littleMore*left-(d.Held-n.Service.MeanDuration().Seconds()))
+	return inTime < mostInTime, true
+}
+
+// longestTurn is how long a call takes that finds the queue as long as it can
+// get, +Inf if that has no bound.
+func (x *explainer) longestTurn(i int, d Load) float64 {
+	n := &x.c.Nodes[i]
+	if n.Workers == model.Unlimited {
+		return never // the more calls are at it the longer each takes
+	}
+	queue, _ := rooms(n, never)
+	return queue/float64(n.Workers)*d.Held + d.Held
+}
+
+// mostInTime is the share of the calls that are served in time from which on a
+// node recovers that drops the rest.
+const mostInTime = 0.05
+
+// littleMore is the factor by which chance may help or harm.
+const littleMore = 1.25
+
+// toldByAll reports whether a node knows until when its callers wait.
+func (x *explainer) toldByAll(i int) bool {
+	for _, l := range x.links {
+		if l.to == i && (!l.call.PropagateDeadline || l.deadline(len(l.layers)) == never) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayOpen reports whether there is a breaker on the way to a node.
+func (x *explainer) mayOpen(i int) bool {
+	on := make([]bool, len(x.below))
+	on[i] = true
+	var found bool
+	mark := func(thing int) {
+		for _, l := range x.below[thing] {
+			if !on[l.to] {
+				continue
+			}
+			on[thing] = true
+			for k := range l.layers {
+				found = found || l.layers[k].Breaker != nil
+			}
+		}
+	}
+	for k := len(x.order) - 1; k >= 0; k-- {
+		mark(x.order[k])
+	}
+	for k := range x.c.Clients {
+		mark(len(x.c.Nodes) + k)
+	}
+	return found
+}
+
+// longestResponse is how long calls of a node take, waiting included, if closed
+// loops ask for more than it serves a second: until their clients are slow
+// enough. It is 0 if they do not.
+func (x *explainer) longestResponse(i int, d Load, serves float64) float64 {
+	asked := func(wait float64) (sum float64) {
+		for k, r := range x.rates {
+			n := x.meant[k][i]
+			switch {
+			case n == 0:
+			case r.closed:
+				sum += n / (1/r.rps + n*wait/float64(x.c.Clients[k].Loop.Clients))
+			default:
+				sum += n * r.lasting
+			}
+		}
+		return sum
+	}
+	if asked(0) <= serves {
+		return 0
+	}
+	low, high := 0.0, 1.0
+	for ; asked(high) > serves; high *= 2 {
+		if high > 1e9 {
+			return 0 // the open loops alone are too many
+		}
+	}
+	for range 100 {
+		if mid := (low + high) / 2; asked(mid) > serves {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return d.Held + high
+}
+
+// text writes the load.
+func (p press) text(c calls) string {
+	open := fmt.Sprintf("%s × %s attempts", perSecond(p.lasting), number(c.open/p.lasting))
+	switch {
+	case c.loops == 0:
+		return fmt.Sprintf("%s = %s", open, perSecond(c.open))
+	case p.lasting == 0:
+		return fmt.Sprintf("%s of closed loops whose calls all time out", perSecond(c.loops))
+	}
+	return fmt.Sprintf("%s + %s of closed loops whose calls all time out = %s", open, perSecond(c.loops), perSecond(c.all()))
 }

@@ -13,7 +13,35 @@ type stream struct {
 	size, first   float64
 	rps           float64 // instants per second
 	burst, period float64 // burst 0 for any number
+	total         float64 // instants in all, 0 for any number
+	client        int
+	cut
 	finish
+}
+
+// A cut is what budgets refuse: after so many seconds a share of the calls.
+type cut struct{ until, refused float64 }
+
+// and is one cut on top of another.
+func (c cut) and(o cut) cut {
+	switch {
+	case c.refused == 0:
+		return o
+	case o.refused == 0:
+		return c
+	}
+	return cut{math.Min(c.until, o.until), 1 - (1-c.refused)*(1-o.refused)}
+}
+
+// mean is the cut of two numbers of calls together.
+func (c cut) mean(n float64, o cut, m float64) cut {
+	switch {
+	case c.refused == 0:
+		c.until = o.until
+	case o.refused > 0:
+		c.until = math.Min(c.until, o.until)
+	}
+	return cut{c.until, (n*c.refused + m*o.refused) / (n + m)}
 }
 
 // A finish is how a call ends: so many seconds after it began, with a failure for
@@ -31,6 +59,9 @@ func (s stream) later(t float64) stream {
 
 // at is the i-th instant, counted from 0.
 func (s *stream) at(i float64) float64 {
+	if s.total > 0 && i >= s.total {
+		return never
+	}
 	if s.burst == 0 {
 		return s.first + i/s.rps
 	}
@@ -42,10 +73,24 @@ func (s *stream) at(i float64) float64 {
 }
 
 // count is how many calls there are up to t.
-func (s *stream) count(t float64) float64 { return s.size * s.instants(t) }
+func (s *stream) count(t float64) float64 {
+	n := s.instants(t)
+	if s.refused > 0 {
+		n -= s.refused * math.Max(n-s.instants(s.first+s.until), 0)
+	}
+	return s.size * n
+}
 
 // instants is how many instants there are up to t.
 func (s *stream) instants(t float64) float64 {
+	if n := s.endless(t); s.total == 0 || n < s.total {
+		return n
+	}
+	return s.total
+}
+
+// endless is instants without their end.
+func (s *stream) endless(t float64) float64 {
 	t -= s.first
 	if t < -tiny {
 		return 0
@@ -67,12 +112,16 @@ func (s *stream) most(n float64) float64 {
 	return n
 }
 
-// lasting is the rate of calls in the long run.
+// lasting is the rate of calls in the long run, 0 if they come to an end.
 func (s *stream) lasting() float64 {
-	if s.burst > 0 {
-		return s.size * math.Min(s.rps, s.burst/s.period)
+	if s.total > 0 {
+		return 0
 	}
-	return s.size * s.rps
+	rps := s.rps
+	if s.burst > 0 {
+		rps = math.Min(rps, s.burst/s.period)
+	}
+	return s.size * rps * (1 - s.refused)
 }
 
 const tiny = 1e-9 // a time and a number that roundings may make
@@ -90,7 +139,8 @@ const mostStreams = 256
 func (f feed) tidy() feed {
 	slices.SortStableFunc(f, func(a, b stream) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.takes, b.takes)) })
 	f = f.join(func(a, b stream) bool {
-		return b.first-a.first <= tiny && a.finish == b.finish && a.rps == b.rps && a.burst == b.burst && a.period == b.period
+		return b.first-a.first <= tiny && a.finish == b.finish && a.cut == b.cut && a.rps == b.rps && a.burst == b.burst && a.period == b.period &&
+			a.total == b.total && a.client == b.client
 	})
 	f = f.atMost(mostStreams)
 	if len(f) > 0 {
@@ -131,7 +181,11 @@ func (f feed) join(one func(a, b stream) bool) feed {
 // add takes the calls of another stream in: all of them come with the earlier
 // ones, and end as the first that do.
 func (s *stream) add(o stream) {
-	s.size += o.size * o.rps / s.rps
+	more := o.size * o.rps / s.rps
+	s.cut = s.cut.mean(s.size, o.cut, more)
+	if s.size += more; o.total == 0 || s.total > 0 && o.total > s.total {
+		s.total = o.total
+	}
 	if o.takes < s.takes {
 		s.finish = o.finish
 	}
@@ -194,19 +248,26 @@ func (f feed) kth(k float64) float64 {
 func (f feed) settled() float64 {
 	last := 0.0
 	for i := range f {
-		last = math.Max(last, f[i].first)
+		last = math.Max(last, f[i].first+f[i].until)
 	}
 	return last + 2*f.each()
 }
 
-// within is the most calls in a time without its end once all streams have
-// come.
+// within is the most calls in a time without its end: once all streams have
+// come, or before budgets refuse some and clients have made their last.
 func (f feed) within(window float64) float64 {
 	begin := f.settled() + window
 	if math.IsInf(begin, 1) { // they end
 		return f.count(math.MaxInt32)
 	}
 	each, most := f.each(), 0.0
+	for i := range f {
+		for _, t := range []float64{f[i].first + f[i].until, f[i].first + window - 2*tiny} {
+			if f[i].refused > 0 || f[i].total > 0 {
+				most = math.Max(most, f.count(t)-f.count(t-window))
+			}
+		}
+	}
 	for t, n := f.next(begin), 0; n < 10_000 && t <= begin+2*each; t, n = f.next(t), n+1 {
 		most = math.Max(most, f.count(t)-f.count(t-window))
 	}

@@ -27,16 +27,17 @@ type system struct {
 
 // A link is a call with its layers.
 type link struct {
-	from   int // a node, or a client behind the nodes
-	to     int
-	step   int
-	need   int // calls of the step that must succeed, 0 for all
-	call   *model.Call
-	place  string // as in the notes of the model
-	name   string // such as "a-b"
-	times  float64
-	layers []layer // of both stacks, the outermost first
-	told   float64 // seconds until the caller must have answered itself, as far as it is told; +Inf if it is not
+	from    int // a node, or a client behind the nodes
+	to      int
+	step    int
+	need    int // calls of the step that must succeed, 0 for all
+	call    *model.Call
+	place   string // as in the notes of the model
+	name    string // as in model.Config.Links
+	times   float64
+	callers float64 // how many programs share its calls
+	layers  []layer // of both stacks, the outermost first
+	told    float64 // seconds until the caller must have answered itself, as far as it is told; +Inf if it is not
 }
 
 // A layer is one of the policies of a link.
@@ -53,12 +54,7 @@ func newSystem(c *model.Config) *system {
 	for i := range c.Nodes {
 		s.node[c.Nodes[i].Name] = i
 	}
-	for i := range c.Clients {
-		s.calls(len(c.Nodes)+i, c.Clients[i].Name, c.Clients[i].Steps)
-	}
-	for i := range c.Nodes {
-		s.calls(i, c.Nodes[i].Name, c.Nodes[i].Steps)
-	}
+	s.list()
 	s.sort()
 	s.tell()
 	s.took = make([]float64, len(c.Nodes))
@@ -75,25 +71,24 @@ func newSystem(c *model.Config) *system {
 	return s
 }
 
-func (s *system) calls(from int, name string, steps []model.Step) {
-	thing := s.thing(from)
-	for i := range steps {
-		for j := range steps[i].Calls {
-			c := &steps[i].Calls[j]
-			l := &link{
-				from: from, to: s.node[c.To], step: i, need: steps[i].Need, call: c, name: name + "-" + c.To, times: float64(max(c.Times, 1)),
-				place: fmt.Sprintf("%s, step %d, call %d to %q", thing, i+1, j+1, c.To),
-			}
-			for k := range c.Stack {
-				l.layers = append(l.layers, layer{&c.Stack[k], fmt.Sprintf("%s, stack layer %d", l.place, k+1), false, 0, 0})
-			}
-			for k := range c.Sidecar {
-				l.layers = append(l.layers, layer{&c.Sidecar[k], fmt.Sprintf("%s, sidecar layer %d", l.place, k+1), true, 0, 0})
-			}
-			s.links = append(s.links, l)
-			s.below[from] = append(s.below[from], l)
+// list makes the links: those of the clients before those of the nodes.
+func (s *system) list() {
+	for _, c := range s.c.Links() {
+		l := &link{
+			from: c.Caller, to: s.node[c.To], step: c.Step, need: s.steps(c.Caller)[c.Step].Need, call: c.Call, name: c.Name,
+			callers: float64(c.Instances), times: float64(max(c.Times, 1)),
+			place: fmt.Sprintf("%s, step %d, call %d to %q", s.thing(c.Caller), c.Step+1, c.Place+1, c.To),
 		}
+		for k := range c.Stack {
+			l.layers = append(l.layers, layer{&c.Stack[k], fmt.Sprintf("%s, stack layer %d", l.place, k+1), false, 0, 0})
+		}
+		for k := range c.Sidecar {
+			l.layers = append(l.layers, layer{&c.Sidecar[k], fmt.Sprintf("%s, sidecar layer %d", l.place, k+1), true, 0, 0})
+		}
+		s.below[l.from] = append(s.below[l.from], l)
 	}
+	nodes := len(s.c.Nodes)
+	s.links = slices.Concat(slices.Concat(s.below[nodes:]...), slices.Concat(s.below[:nodes]...))
 }
 
 // thing names a node or a client as the model's notes do.
@@ -179,11 +174,14 @@ func (s *system) reaches(l *link, client int, nodes []float64) float64 {
 }
 
 // instances is how many programs share the calls of a link.
-func (s *system) instances(l *link) float64 {
-	if k := l.from - len(s.c.Nodes); k >= 0 {
-		return float64(max(s.c.Clients[k].Instances, 1))
+func (s *system) instances(l *link) float64 { return l.callers }
+
+// steps are those of a node or a client.
+func (s *system) steps(thing int) []model.Step {
+	if thing < len(s.c.Nodes) {
+		return s.c.Nodes[thing].Steps
 	}
-	return float64(max(s.c.Nodes[l.from].Replicas, 1))
+	return s.c.Clients[thing-len(s.c.Nodes)].Steps
 }
 
 // callRate is how many calls a second enter a link, retries apart; calls whose
@@ -219,9 +217,12 @@ func (s *system) service(i int) float64 {
 
 // stepsTake is the mean time that the calls of a thing take, one step after the
 // other.
-func (s *system) stepsTake(thing int) float64 {
+func (s *system) stepsTake(thing int) float64 { return s.stepsBefore(thing, math.MaxInt) }
+
+// stepsBefore is stepsTake of the steps before one.
+func (s *system) stepsBefore(thing, step int) float64 {
 	sum := 0.0
-	for below := s.below[thing]; len(below) > 0; {
+	for below := s.below[thing]; len(below) > 0 && below[0].step < step; {
 		n := 1
 		for n < len(below) && below[n].step == below[0].step {
 			n++

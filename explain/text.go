@@ -5,123 +5,114 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/stormglass/stormglass/table"
 )
 
 // WriteText writes a table for each topic that there is something to say of,
 // and then the findings, the worst first. The error is that of w.
 func (e *Explanation) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	for _, t := range e.tables() {
-		t.write(b)
+	for _, t := range e.topics() {
+		t.Write(b) // a failure stays in b
+		fmt.Fprintln(b)
 	}
 	e.writeFindings(b)
 	return b.Flush()
 }
 
-// A table is a topic.
-type table struct {
-	title   string
-	columns []column
-	rows    [][]string
+// A topic is a table and what its columns mean, and its signs.
+type topic struct {
+	table.Text
+	meanings []meaning
 }
 
-// A column has a name and a meaning.
-type column struct{ name, meaning string }
+// A meaning is that of a word.
+type meaning struct{ word, meaning string }
 
-func (e *Explanation) tables() []table {
-	return []table{e.attemptsTable(), e.budgetsTable(), e.waitsTable(), e.deadlinesTable(), e.breakersTable(), e.loadsTable()}
-}
-
-func (e *Explanation) attemptsTable() table {
-	t := table{"Attempts at a node for each request of a client, at worst", attemptsColumns, nil}
-	for _, a := range e.Attempts {
-		t.add(a.Client, a.Node, number(a.Meant), number(a.Worst), number(a.Bounded), a.Product)
+func newTopic(caption string, columns []meaning) *topic {
+	t := &topic{table.Text{Caption: caption, Left: len(columns)}, columns}
+	for _, c := range columns {
+		t.Header = append(t.Header, c.word)
 	}
 	return t
 }
 
-func (e *Explanation) budgetsTable() table {
-	t := table{"Retry budgets in a total outage, for each instance", budgetsColumns, nil}
+// topics are those with rows.
+func (e *Explanation) topics() []*topic {
+	all := []*topic{e.attemptsTopic(), e.budgetsTopic(), e.waitsTopic(), e.deadlinesTopic(), e.breakersTopic(), e.loadsTopic()}
+	return slices.DeleteFunc(all, func(t *topic) bool { return len(t.Rows) == 0 })
+}
+
+func (e *Explanation) attemptsTopic() *topic {
+	t := newTopic("Attempts at a node for each request of a client, at worst", attemptsColumns)
+	for _, a := range e.Attempts {
+		t.Append(a.Client, a.Node, number(a.Meant), number(a.Worst), number(a.Bounded), a.Product)
+	}
+	return t
+}
+
+func (e *Explanation) budgetsTopic() *topic {
+	t := newTopic("Retry budgets in a total outage, for each instance", budgetsColumns)
 	for _, b := range e.Budgets {
 		binds := perSecond(b.BindsAbove)
 		if math.IsInf(b.BindsAbove, 1) {
 			binds = "never"
 		}
-		t.add(b.Link, b.Kind, number(b.Instances), perSecond(b.Rate), perSecond(b.Outage), number(b.Demand), number(b.Bound), number(b.Burst), binds, b.Formula)
+		t.Append(b.Link, b.Kind, number(b.Instances), perSecond(b.Rate), perSecond(b.Outage), number(b.Demand), number(b.Bound), number(b.Burst), binds, b.Formula)
 	}
 	return t
 }
 
-func (e *Explanation) waitsTable() table {
-	t := table{"Longest time to wait", waitsColumns, nil}
+func (e *Explanation) waitsTopic() *topic {
+	t := newTopic("Longest time to wait", waitsColumns)
 	for _, w := range e.Waits {
 		name := "client " + w.Place
 		if w.Link {
 			name = "link " + w.Place
 		}
-		t.add(name, bound(w.Modelled), bound(w.Hanging), w.Reason)
+		t.Append(name, bound(w.Modelled), bound(w.Hanging), w.Reason)
 	}
 	return t
 }
 
-func (e *Explanation) deadlinesTable() table {
-	t := table{"Attempts that fit in time if the callee hangs", deadlinesColumns, nil}
+func (e *Explanation) deadlinesTopic() *topic {
+	t := newTopic("Attempts that fit in time if the callee hangs", deadlinesColumns)
 	for _, d := range e.Deadlines {
-		t.add(d.Link, bound(d.Within), bound(d.Each), number(d.Attempts), number(d.Started), number(d.Full), bound(d.Last), seconds(d.Backoff))
+		t.Append(d.Link, bound(d.Within), bound(d.Each), number(d.Attempts), number(d.Started), number(d.Full), bound(d.Last), seconds(d.Backoff))
 	}
 	return t
 }
 
-func (e *Explanation) breakersTable() table {
-	t := table{"Breakers in a total outage, for each instance", breakersColumns, nil}
-	for _, b := range e.Breakers {
-		t.add(b.Link, b.Kind, number(b.Instances), perSecond(b.Rate), perSecond(b.Outage), number(b.Holds), number(b.Minimum),
-			seconds(b.First), seconds(b.Hanging), seconds(b.Fresh), seconds(b.Healthy), seconds(b.Latest), seconds(b.FreshHanging), seconds(b.SlowEarliest))
+func (e *Explanation) breakersTopic() *topic {
+	t := newTopic("Breakers in a total outage, for each instance", breakersColumns)
+	for i := range e.Breakers {
+		b := &e.Breakers[i]
+		t.Append(b.Link, b.Kind, number(b.Instances), perSecond(b.Rate), perSecond(b.Outage), number(b.Holds), number(b.Minimum), seconds(b.First), seconds(b.Hanging),
+			b.opening(b.Fresh), b.opening(b.Healthy), b.opening(b.Latest), b.opening(b.FreshHanging), b.opening(b.HealthyHanging), b.opening(b.SlowEarliest))
+	}
+	if slices.ContainsFunc(e.Breakers, func(b Breaker) bool { return b.Rough }) {
+		t.meanings = append(slices.Clip(t.meanings), meaning{about, aboutMeaning})
 	}
 	return t
 }
 
-func (e *Explanation) loadsTable() table {
-	t := table{"Load and capacity", loadsColumns, nil}
+// opening writes when a breaker opens.
+func (b *Breaker) opening(t float64) string {
+	if b.Rough && t < never {
+		return about + seconds(t)
+	}
+	return seconds(t)
+}
+
+func (e *Explanation) loadsTopic() *topic {
+	t := newTopic("Load and capacity", loadsColumns)
 	for _, d := range e.Loads {
-		t.add(d.Node, perSecond(d.Rate), seconds(d.Held), perSecond(d.Capacity), number(d.Rho), perSecond(d.Worst), perSecond(d.Bounded), number(d.Burst))
+		t.Append(d.Node, perSecond(d.Rate), seconds(d.Held), perSecond(d.Capacity), number(d.Rho), perSecond(d.Worst), perSecond(d.Bounded), number(d.Burst))
 	}
 	return t
-}
-
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
-
-// write writes the table, if it has rows.
-func (t *table) write(b *bufio.Writer) {
-	if len(t.rows) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "%s\n", t.title)
-	header := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		header[i] = c.name
-	}
-	writeRows(b, append([][]string{header}, t.rows...))
-	fmt.Fprintln(b)
-}
-
-// writeRows writes rows with their columns aligned.
-func writeRows(b *bufio.Writer, rows [][]string) {
-	width := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			line.WriteString("  " + cell + strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)))
-		}
-		fmt.Fprintln(b, strings.TrimRight(line.String(), " "))
-	}
 }
 
 func (e *Explanation) writeFindings(b *bufio.Writer) {

@@ -26,6 +26,7 @@ type trip struct {
 	slow        float64 // share of slow calls
 	slowAfter   float64
 	early       bool    // calls in flight count as slow
+	begun       bool    // calls in flight count among the outcomes
 	lag         float64 // until the figures are looked at
 	probes      float64 // calls in half-open
 	throttle    bool    // refuses at random instead
@@ -49,6 +50,7 @@ func (t *trip) class(code policies.ErrorCode) policies.Class {
 
 func tripOf(b *model.BreakerLayer) trip {
 	t := tripOfKind(b)
+	t.throttle = presets.IsThrottle(b.Preset)
 	if b.Classify != nil {
 		t.classify = b.Classify
 	}
@@ -82,11 +84,11 @@ func tripOfKind(b *model.BreakerLayer) trip {
 	case presets.EnvoyOutlierConfig:
 		return envoyTrip(p)
 	case presets.GoogleSREConfig:
-		return trip{kind: "google-sre", throttle: true, calls: never, window: p.Window.Seconds()}
+		return trip{kind: "google-sre", calls: never, window: p.Window.Seconds()}
 	case presets.AegisConfig:
-		return trip{kind: "kratos-sre", throttle: true, calls: never, window: p.Window.Seconds(), minimum: float64(p.Request)}
+		return trip{kind: "kratos-sre", calls: never, window: p.Window.Seconds(), minimum: float64(p.Request)}
 	case presets.FailsafeThrottlerConfig:
-		return trip{kind: "failsafe-sre", throttle: true, calls: never, window: p.ThresholdingPeriod.Seconds(), minimum: float64(p.ExecutionThreshold)}
+		return trip{kind: "failsafe-sre", calls: never, window: p.ThresholdingPeriod.Seconds(), minimum: float64(p.ExecutionThreshold)}
 	}
 	return trip{kind: fmt.Sprintf("%T", b.Preset), unknown: true}
 }
@@ -210,7 +212,7 @@ func envoyClass(o policies.Outcome) policies.Class {
 }
 
 func gobreakerTrip(c presets.GobreakerConfig) trip {
-	t := trip{kind: "gobreaker", calls: never, window: never, probes: math.Max(float64(c.MaxRequests), 1)}
+	t := trip{kind: "gobreaker", begun: true, calls: never, window: never, probes: math.Max(float64(c.MaxRequests), 1)}
 	if c.Interval > 0 {
 		t.window = c.Interval.Seconds()
 		if p := c.BucketPeriod; p > 0 {

@@ -55,7 +55,7 @@ func (x *explainer) nodeEnds(i int, calls longest, fails ends) ends {
 			slow(cmp.Or(f.Code, unavailable))
 		case f.Kind == model.FaultError || f.Kind == model.FaultLimit:
 			atOnce(f.Code)
-		case f.Kind == model.FaultCrash:
+		case f.Kind == model.FaultCrash && !f.Silent:
 			e.add(policies.ErrConnect, end{})
 			e.add(policies.ErrReset, end{0, all.t, all.why})
 		}
@@ -68,7 +68,8 @@ func (x *explainer) nodeEnds(i int, calls longest, fails ends) ends {
 func (x *explainer) turn(i int, calls longest) (wait, service longest) {
 	n := &x.c.Nodes[i]
 	thing := x.thing(i)
-	if why := stands(n); why != "" {
+	pause, why := x.stands(n)
+	if why != "" {
 		return longest{never, thing + why}, longest{}
 	}
 	if n.Script == nil || !n.ScriptRepeat {
@@ -89,9 +90,14 @@ func (x *explainer) turn(i int, calls longest) (wait, service longest) {
 			service.t *= f.Factor
 		}
 	}
+	workers, slower := left(n)
+	service.t /= slower
+	if pause > 0 {
+		wait = longest{pause, fmt.Sprintf("%s in which %s stands still", seconds(pause), thing)}
+	}
 	switch {
 	case queue == 0:
-		return longest{}, service
+		return wait, service
 	case math.IsInf(queue, 1):
 		return longest{never, "the queue of " + thing + " has no bound"}, service
 	case n.Queue.Order == model.LIFO:
@@ -104,9 +110,9 @@ func (x *explainer) turn(i int, calls longest) (wait, service longest) {
 	if math.IsInf(held.t, 1) {
 		return held, service
 	}
-	turns := math.Ceil(queue / float64(n.Workers))
+	turns := math.Ceil((queue + float64(n.Workers) - workers) / workers)
 	if held.t > 0 {
-		wait = longest{turns * held.t, fmt.Sprintf("%s turns of %s at %s", number(turns), seconds(held.t), thing)}
+		wait = wait.then(longest{turns * held.t, fmt.Sprintf("%s turns of %s at %s", number(turns), seconds(held.t), thing)})
 	}
 	return wait, service
 }
@@ -154,21 +160,41 @@ func rooms(n *model.Node, crowd float64) (queue, present float64) {
 	return queue, math.Min(present, shed)
 }
 
-// stands says why a node may take longer than any bound that is known, "" if it
-// may not.
-func stands(n *model.Node) string {
+// stands is how long a node may stand still in all, or why it may take longer
+// than any bound that is known.
+func (x *explainer) stands(n *model.Node) (pause float64, why string) {
+	slowed := 0
 	for _, f := range n.Faults {
+		still := f.Kind == model.FaultStall || f.Kind == model.FaultPause || f.Kind == model.FaultCapacity && f.Factor == 0
 		switch {
-		case f.Kind == model.FaultStall || f.Kind == model.FaultPause, f.Kind == model.FaultCapacity && f.Factor == 0:
-			return fmt.Sprintf(" may stand still (%s)", f.Kind)
+		case still && f.End > 0 && f.End < x.c.Horizon:
+			pause += (f.End - f.Start).Seconds()
+		case still:
+			return 0, fmt.Sprintf(" may stand still (%s)", f.Kind)
 		case f.Kind == model.FaultCrash && f.Silent:
-			return fmt.Sprintf(" may never answer (%s)", f.Kind)
+			return 0, fmt.Sprintf(" may never answer (%s)", f.Kind)
 		case f.Kind == model.FaultCapacity && n.Workers != model.Unlimited:
-			return fmt.Sprintf(" may be slow (%s)", f.Kind)
+			if slowed++; slowed > 1 {
+				return 0, fmt.Sprintf(" may be slow (%s)", f.Kind) // they may overlap
+			}
 		}
 	}
 	if len(n.Trace) > 0 {
-		return " follows a trace"
+		return 0, " follows a trace"
 	}
-	return ""
+	return pause, ""
+}
+
+// left is how many workers of a server a fault leaves, and the share of their
+// speed.
+func left(n *model.Node) (workers, speed float64) {
+	workers, speed = float64(n.Workers), 1
+	for _, f := range n.Faults {
+		if f.Kind == model.FaultCapacity && n.Workers != model.Unlimited && f.Factor > 0 && f.Factor < 1 {
+			share := f.Factor * float64(n.Workers)
+			workers = math.Max(1, math.Ceil(share-1e-9))
+			speed = share / workers
+		}
+	}
+	return workers, speed
 }

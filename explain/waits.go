@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -46,13 +47,15 @@ func (x *explainer) waits() {
 			x.find(Warning, "unbounded-wait", x.thing(thing), "no bound is known for the wait of a request: "+w.why, "")
 		}
 	}
+	var open several
 	for _, l := range x.links {
 		w, h := modelled.links[l].longest(nil), hanging.links[l].longest(nil)
 		x.Waits = append(x.Waits, Wait{l.name, true, w.t, h.t, h.why})
 		if l.deadline(len(l.layers)) == never {
-			x.find(Note, "no-timeout", l.place, "no timeout: a call waits as long as the callee likes", "")
+			open.add(l.place, l.name)
 		}
 	}
+	open.find(x, Note, "no-timeout", "no timeout: a call waits as long as the callee likes")
 	x.outlives(hanging)
 }
 
@@ -83,31 +86,50 @@ func (x *explainer) reach(hang bool) reach {
 // outlives warns of nodes that go on calling others for longer than anybody
 // waits for their answers.
 func (x *explainer) outlives(r reach) {
-	patience := make([]float64, len(x.c.Nodes)) // the longest that a caller waits
-	pass := func(from int, p float64) {
+	for _, i := range x.order {
+		p, w := x.patience()[i].longest, r.steps[i]
+		if w.t > p && w.t < never && !x.c.Nodes[i].Cancel && p > 0 {
+			x.find(Warning, "outlives-callers", x.thing(i), fmt.Sprintf("its own calls may go on for %s, and nobody waits for it longer than %s", seconds(w.t), seconds(p)), w.why)
+		}
+	}
+}
+
+// A patience is how long the callers of a node wait for a call, or their own
+// callers for them: the longest and the shortest time, 0 if there is no caller
+// and +Inf if one has no timeout.
+type patience struct{ longest, shortest float64 }
+
+// patience is that of all nodes.
+func (x *explainer) patience() []patience {
+	if x.waited != nil {
+		return x.waited
+	}
+	x.waited = make([]patience, len(x.c.Nodes))
+	pass := func(from int, p patience) {
 		for _, l := range x.below[from] {
-			d := p
+			d := never
 			for k := range l.layers {
 				if t := l.layers[k].Timeout; t > 0 {
 					d = math.Min(d, t.Seconds())
 				}
 			}
-			patience[l.to] = math.Max(patience[l.to], d)
+			w := &x.waited[l.to]
+			if w.longest == 0 {
+				w.shortest = never
+			}
+			w.longest = math.Max(w.longest, math.Min(p.longest, d))
+			w.shortest = math.Min(w.shortest, math.Min(p.shortest, d))
 		}
 	}
 	for i := range x.c.Clients {
-		pass(len(x.c.Nodes)+i, never)
+		pass(len(x.c.Nodes)+i, patience{never, never})
 	}
 	for _, i := range x.order {
-		if patience[i] == 0 {
-			continue // nobody calls it
-		}
-		pass(i, patience[i])
-		w := r.steps[i]
-		if w.t > patience[i] && w.t < never && !x.c.Nodes[i].Cancel {
-			x.find(Warning, "outlives-callers", x.thing(i), fmt.Sprintf("its own calls may go on for %s, and nobody waits for it longer than %s", seconds(w.t), seconds(patience[i])), w.why)
+		if x.waited[i].longest > 0 {
+			pass(i, x.waited[i])
 		}
 	}
+	return x.waited
 }
 
 // stepsEnds is what the steps take at most, one after the other, each as long as
@@ -115,10 +137,19 @@ func (x *explainer) outlives(r reach) {
 func stepsEnds(below []*link, links map[*link]ends) (sum longest, fails ends) {
 	fails = make(ends)
 	for len(below) > 0 {
+		n := 1
+		for n < len(below) && below[n].step == below[0].step {
+			n++
+		}
+		step := below[:n]
+		below = below[n:]
+		if w, ok := sureEnd(step, links); ok {
+			sum = sum.then(w)
+			continue
+		}
 		var most, on longest // of the step, and if the next one follows
-		n := 0
-		for ; n < len(below) && below[n].step == below[0].step; n++ {
-			e := links[below[n]]
+		for _, l := range step {
+			e := links[l]
 			for _, code := range e.sorted() {
 				if v := e[code]; code != good {
 					w := sum.then(longest{v.most, v.why})
@@ -126,14 +157,36 @@ func stepsEnds(below []*link, links map[*link]ends) (sum longest, fails ends) {
 				}
 			}
 			most.max(e.longest(nil))
-			on.max(e.longest(func(code policies.ErrorCode) bool { return code == good || below[0].need > 0 }))
+			on.max(e.longest(func(code policies.ErrorCode) bool { return code == good || l.need > 0 }))
 		}
-		if below = below[n:]; len(below) == 0 {
+		if len(below) == 0 {
 			on = most
 		}
 		sum = sum.then(on)
 	}
 	return longestOf(sum, fails), fails
+}
+
+// sureEnd is when as many calls of a step as it needs have been answered well at
+// the latest; false if there are not so many that never fail.
+func sureEnd(step []*link, links map[*link]ends) (longest, bool) {
+	need := float64(step[0].need)
+	if need == 0 {
+		return longest{}, false
+	}
+	var sure []*link
+	for _, l := range step {
+		if _, ok := links[l][good]; ok && len(links[l]) == 1 {
+			sure = append(sure, l)
+		}
+	}
+	slices.SortStableFunc(sure, func(a, b *link) int { return cmp.Compare(links[a][good].most, links[b][good].most) })
+	for _, l := range sure {
+		if need -= l.times; need <= 0 {
+			return links[l].longest(nil), true
+		}
+	}
+	return longest{}, false
 }
 
 // longestOf is a time or that of an end that is longer.
@@ -181,23 +234,7 @@ func (x *explainer) callEnds(l *link, node ends) ends {
 		w := there.then(longest{v.most, v.why}).then(back)
 		e[code] = end{v.least, w.t, w.why}
 	}
-	for k := len(l.layers) - 1; k >= 0; k-- {
-		y := &l.layers[k]
-		switch {
-		case y.Timeout > 0:
-			t := y.Timeout.Seconds()
-			e.cut(t, true, fmt.Sprintf("timeout %s of %s", seconds(t), l.label(k)))
-		case y.Retry != nil:
-			e = e.retried(y.Retry, l.deadline(k), l.label(k))
-		case y.Breaker != nil:
-			e.add(policies.ErrBreakerOpen, end{})
-		case y.Limit != nil:
-			e.add(policies.ErrLimit, end{})
-		}
-		if y.sidecar && (k == 0 || !l.layers[k-1].sidecar) {
-			e = e.answered()
-		}
-	}
+	e = l.inside(0, e)
 	e.cut(l.told, false, fmt.Sprintf("the deadline that %s is told", x.thing(l.from)))
 	return e
 }

@@ -35,7 +35,7 @@ func TestTimeoutThatIsNotRepeated(t *testing.T) {
 	// An error of 500 ms may come three times before the timeout.
 	r.Retry.Errors = policies.ErrorList{RetryOn: []string{"503"}}
 	c = link(10, 500*ms, r, timeout(2*time.Second))
-	c.Nodes[1].Faults = []model.Fault{{Kind: model.FaultError, Ratio: 0.5}, {Kind: model.FaultStall, Start: time.Second, End: 2 * time.Second}}
+	c.Nodes[1].Faults = []model.Fault{{Kind: model.FaultError, Ratio: 0.5}, {Kind: model.FaultStall, Start: time.Second, End: 9 * time.Second}}
 	near(t, "three errors just in time and a timeout", of(t, c).Waits[0].Modelled, 8)
 }
 
@@ -151,11 +151,11 @@ func TestWaitsHoldInRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := s.Run(context.Background()); err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		if most := e.Waits[0].Modelled; most < never {
 			finite++
-			if got := s.LatencyQuantile("web", 1).Seconds(); got > most*1.01+1e-6 {
+			if got := s.LatencyQuantile("web", 1).Seconds(); got > most+1e-9 {
 				t.Fatalf("a request took %v s, more than %v", got, most)
 			}
 		}

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/stormglass/stormglass/table"
 )
 
 // number writes a count or a factor.
@@ -24,34 +25,15 @@ func figure(x float64) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-// seconds writes a time.
+// seconds writes a time to five digits.
 func seconds(t float64) string {
 	switch {
 	case math.IsInf(t, 1):
 		return "never"
-	case t == 0:
-		return "0s"
 	case t < 1e9:
-		d := time.Duration(t * 1e9)
-		text := d.Round(digit(d)).String()
-		if short, ok := strings.CutSuffix(text, "m0s"); ok {
-			text = short + "m"
-		}
-		if short, ok := strings.CutSuffix(text, "h0m"); ok {
-			text = short + "h"
-		}
-		return text
+		return table.Duration(time.Duration(math.Round(t*1e9)), 5)
 	}
 	return strconv.FormatFloat(t, 'g', 4, 64) + "s"
-}
-
-// digit is the fifth digit of a time.
-func digit(d time.Duration) time.Duration {
-	unit := time.Duration(1)
-	for d/unit >= 100_000 {
-		unit *= 10
-	}
-	return unit
 }
 
 // bound is seconds of something that may have no bound.
