@@ -150,6 +150,10 @@ func writeTimeline(ctx context.Context, s *settings, c *scenario.Case, slug stri
 	return files, nil
 }
 
+// keptOfSlug is how much of either end is kept of names that are too long, in
+// bytes.
+const keptOfSlug = 50
+
 // slugs are names for the files of cases: the scenario's file, and the variant
 // if there is one. No two are equal, whatever the case of their letters.
 func slugs(cases []*scenario.Case) []string {
@@ -163,7 +167,10 @@ func slugs(cases []*scenario.Case) []string {
 		name = strings.Trim(strings.Join(strings.FieldsFunc(name, func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '.'
 		}), "-"), ".")
-		name = cmp.Or(strings.ToValidUTF8(name[:min(len(name), 80)], ""), "scenario")
+		if n := len(name); n > 2*keptOfSlug {
+			name = name[:keptOfSlug] + "--" + name[n-keptOfSlug:] // swept values stand at the end
+		}
+		name = cmp.Or(strings.ToValidUTF8(name, ""), "scenario")
 		list[i] = name
 		for n := 2; used[strings.ToLower(list[i])]; n++ {
 			list[i] = fmt.Sprintf("%s-%d", name, n)

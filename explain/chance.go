@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/stormglass/stormglass/model"
 )
@@ -92,6 +93,12 @@ func blocked(a, c, k float64) float64 {
 	return p
 }
 
+// capped reports whether a cap on a link leaves some of its caller's workers for
+// other calls.
+func (l *link) capped(workers int) bool {
+	return slices.ContainsFunc(l.layers, func(y layer) bool { return y.Limit != nil && y.Limit.InFlight < workers })
+}
+
 // ofWorkers warns of a node whose workers all wait for a callee that hangs.
 func (x *explainer) ofWorkers(i int, d Load) {
 	n := &x.c.Nodes[i]
@@ -106,7 +113,7 @@ func (x *explainer) ofWorkers(i int, d Load) {
 	}
 	least, held, callee := rps, 0.0, -1
 	for _, l := range x.below[i] {
-		if f := x.hang(l.to); f.fails[i] {
+		if f := x.hang(l.to); f.fails[i] && !l.capped(n.Workers) {
 			if c := capacity(n, f.t[i]); c < least && c < d.Capacity {
 				least, held, callee = c, f.t[i], l.to
 			}

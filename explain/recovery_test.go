@@ -194,6 +194,9 @@ func TestWorkersUsedUp(t *testing.T) {
 	silent(t, of(t, c), "workers-used-up")
 	c.Nodes[0].Workers, c.Nodes[0].Async = 20, true
 	silent(t, of(t, c), "workers-used-up")
+	c = overloaded(limit(8), waited(4, 200*ms), timeout(400*ms)) // a cap leaves 12
+	c.Nodes[0].Workers = 20
+	silent(t, of(t, c), "workers-used-up")
 }
 
 // Little less than the capacity takes long to work off what an outage left.

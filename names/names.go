@@ -18,6 +18,9 @@ const (
 // that is nearest to the unknown name if one is near: at most half of its
 // letters differ.
 func Known(unknown string, known []string) string {
+	if len(known) == 0 {
+		return "none is known"
+	}
 	list := "known: " + strings.Join(known[:min(len(known), listed)], ", ")
 	if more := len(known) - listed; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)

@@ -237,6 +237,7 @@ func (l *loader) all() {
 		if !ok {
 			continue
 		}
+		changed = document.Prune(changed)
 		g := l.decode(changed, name)
 		if g == nil {
 			continue
@@ -325,6 +326,7 @@ func (l *loader) sweep(root *document.Node, f *File, variant, doc string) {
 			changed = next
 			words = append(words, path+"="+value.Text())
 		}
+		changed = document.Prune(changed)
 		g, name := f, strings.Join(words, ", ")
 		if len(f.Sweep.Keys) > 0 {
 			if g = l.decode(changed, name); g == nil {

@@ -2,7 +2,6 @@ package document
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -36,7 +35,8 @@ func (a Anything) Text() string {
 type raw interface{ keepNode(*Node, Place) }
 
 // Set returns a copy of a document in which the value at a path is replaced, or
-// removed if the new one is null.
+// removed if the new one is null: it leaves a hole, so that other paths mean
+// the same places, until [Prune].
 // A path is keys and places in lists, such as clients.web.calls[0].stack[1]. The
 // last key may be new, all before it must be there.
 func Set(root *Node, path string, value Anything) (*Node, error) {
@@ -86,7 +86,7 @@ func set(n *Node, steps []step, value *Node, path string) (*Node, error) {
 			return nil, fmt.Errorf("path %q: there is no place [%d]", path, s.index)
 		}
 		if len(steps) == 1 && IsNull(value) {
-			c.Content = slices.Delete(c.Content, s.index, s.index+1)
+			c.Content[s.index] = hole
 			return &c, nil
 		}
 		inner, err := set(n.Content[s.index], steps[1:], value, path)
@@ -98,7 +98,7 @@ func set(n *Node, steps []step, value *Node, path string) (*Node, error) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == s.key {
 			if len(steps) == 1 && IsNull(value) {
-				c.Content = slices.Delete(c.Content, i, i+2)
+				c.Content[i+1] = hole
 				return &c, nil
 			}
 			inner, err := set(n.Content[i+1], steps[1:], value, path)

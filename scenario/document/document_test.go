@@ -175,9 +175,19 @@ func TestSetRemoves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, _ := yaml.Marshal(changed); string(text) != want {
+		if text, _ := yaml.Marshal(Prune(changed)); string(text) != want {
 			t.Errorf("%s: %q, want %q", path, text, want)
 		}
+	}
+	both, _ := Set(root, "list[0]", null)
+	if both, _ = Set(both, "list[1]", null); both == nil {
+		t.Fatal("the second place has moved")
+	}
+	if text, _ := yaml.Marshal(Prune(both)); string(text) != "list: [3]\nparts: {p: 3, q: 4}\n" {
+		t.Errorf("two places removed: %q", text)
+	}
+	if _, err := Set(both, "list[0].x", null); err == nil {
+		t.Error("what is removed has keys")
 	}
 	if _, err := Set(root, "parts.r", null); err == nil || !strings.Contains(err.Error(), `there is no "r" to remove`) {
 		t.Error(err)
