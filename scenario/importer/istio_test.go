@@ -1,6 +1,9 @@
 package importer
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Without retryOn a plain 503 is not retried, and what is lost of the default
 // is told.
@@ -50,5 +53,24 @@ func TestIstioLast(t *testing.T) {
 			not = nil
 		}
 		checkText(t, "i.yaml", "http: [{"+tt.http+"}]\n", []string{tt.want}, not)
+	}
+}
+
+// Routes to one host are told, since each has a node of its own.
+func TestRoutesToOneHost(t *testing.T) {
+	const route = "    - route: [{destination: {host: ratings}}]\n      retries: {attempts: 2}\n"
+	text := "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: ratings}\nspec:\n  hosts: [ratings]\n  http:\n" + route
+	for routes, want := range map[string]bool{text: false, text + route: true} {
+		im, err := Read("vs.yaml", []byte(routes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := im.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.String(), "# WARNING: ratings and ratings-2: "); got != want {
+			t.Errorf("told %v, want %v:\n%s", got, want, b.String())
+		}
 	}
 }

@@ -54,6 +54,25 @@ var perHost = []string{
 	"it is nearer, but for Envoy's panic routing, which is not in the model.",
 }
 
+// twins are the nodes that got a number because another one has their name.
+func (im *Import) twins() []string {
+	var list []string
+	for _, s := range im.stacks {
+		if base, number, ok := cutLast(s.node, "-"); ok && number >= "2" && len(number) == 1 && slices.ContainsFunc(im.stacks, func(o *stack) bool { return o.node == base }) {
+			list = append(list, base+" and "+s.node)
+		}
+	}
+	return list
+}
+
+// cutLast cuts a text at the last place of a separator.
+func cutLast(text, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(text, sep); i >= 0 {
+		return text[:i], text[i+len(sep):], true
+	}
+	return text, "", false
+}
+
 // Write prints a scenario that can be run. It marks what the settings do not say
 // with MADE UP, with GUESSED what they say in other words than the model, and with
 // WARNING where the simulation differs much from the library.
@@ -68,8 +87,13 @@ func (im *Import) Write(w io.Writer) error {
 		p.line(0, "", "Each of the stacks has a client of its own. Those of one program may be merged into")
 		p.line(0, "", "one caller node, which then makes all of its calls with the same load.")
 	}
+	if twins := im.twins(); len(twins) > 0 {
+		p.line(0, "", "WARNING: "+strings.Join(twins, ", ")+": routes to one service have nodes and policies")
+		p.line(0, "", "of their own here, where the proxy counts them together: give them one node, and one")
+		p.line(0, "", "share to their breakers, caps and budgets.")
+	}
 	if len(im.perHost) > 0 {
-		p.line(0, "", "WARNING: "+strings.Join(im.perHost, ", ")+":")
+		p.line(0, "", "WARNING: "+strings.Join(slices.Compact(slices.Clone(im.perHost)), ", ")+":")
 		for _, text := range perHost {
 			p.line(0, "", text)
 		}
