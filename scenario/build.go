@@ -19,6 +19,7 @@ type builder struct {
 	problems *document.Problems
 	traces   map[string]*model.Trace
 	layers   map[string]model.Layer // those of the policies that were built
+	counts   map[string]string      // what breakers that are shared count, by name
 
 	nodes, clients, policies map[string]int // where the names stand in the file
 }
@@ -30,7 +31,7 @@ func (b *builder) build() model.Config {
 	if c.Horizon == 0 {
 		b.add(f.At("horizon"), "0s, want more")
 	}
-	b.layers = make(map[string]model.Layer)
+	b.layers, b.counts = make(map[string]model.Layer), make(map[string]string)
 	b.nodes, b.clients, b.policies = indexes(f.Nodes.Keys), indexes(f.Clients.Keys), indexes(f.Policies.Keys)
 	for i, name := range f.Policies.Keys {
 		l := &f.Policies.Values[i]
@@ -210,6 +211,14 @@ func (b *builder) law(l *Law) model.Law {
 	if len(l.Samples) > 0 && m.Kind == "" {
 		m.Kind = model.Empirical
 	}
+	for _, list := range []struct {
+		key   string
+		empty bool
+	}{{"quantiles", len(l.Quantiles.Keys) == 0}, {"samples", len(l.Samples) == 0}} {
+		if at, given := l.Keys[list.key]; given && list.empty {
+			b.add(at, "empty, want at least one")
+		}
+	}
 	for i, key := range l.Quantiles.Keys {
 		p, err := strconv.ParseFloat(strings.TrimPrefix(key, "p")+"e-2", 64)
 		if err != nil || !strings.HasPrefix(key, "p") || p < 0 || p > 1 {
@@ -231,6 +240,11 @@ func (b *builder) stack(list []Layer) model.Stack {
 		if l.Policy == "" {
 			stack = append(stack, b.layer(l))
 			continue
+		}
+		for _, key := range sortedKeys(l.Place) {
+			if key != "policy" {
+				b.add(l.At(key), "beside policy, want exactly one of timeout, retry, breaker, limit, policy")
+			}
 		}
 		named, ok := b.layers[l.Policy]
 		if !ok {

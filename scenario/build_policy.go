@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -122,6 +123,13 @@ func (b *builder) breaker(o *Breaker) *model.BreakerLayer {
 	b.alone(o.Place, o.Preset, o.Params, "share", "ignore", "success")
 	m := &model.BreakerLayer{Share: string(o.Share)}
 	classify := b.classify(o)
+	if o.Share != "" {
+		counts := fmt.Sprintf("ignore %q, success %q", o.Ignore, o.Success)
+		if first, known := b.counts[string(o.Share)]; known && first != counts {
+			b.add(o.At("share"), "%q counts %s here and %s before, want the same for all that share it", o.Share, counts, first)
+		}
+		b.counts[string(o.Share)] = counts
+	}
 	if o.Preset != "" {
 		p, err := presets.FindBreaker(o.Preset)
 		if err != nil {
@@ -172,7 +180,10 @@ func (b *builder) breaker(o *Breaker) *model.BreakerLayer {
 		c.Rule.MinCalls, c.Rule.FailureRate = o.Consecutive, 1
 		c.Rule.Window = policies.WindowConfig{Kind: policies.CountWindow, Calls: o.Consecutive}
 		if w != nil {
-			c.Rule.Window, good = b.window(w)
+			if c.Rule.Window, good = b.window(w); w.Calls > 0 {
+				b.add(w.Place, "%d calls beside consecutive, want a duration in which they come, or no window", w.Calls)
+				good = false
+			}
 		}
 	case w == nil:
 		b.add(o.Place, "no window, want a number of calls such as 100, a duration such as 10s, or consecutive")

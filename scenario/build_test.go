@@ -87,6 +87,8 @@ func TestWrongValues(t *testing.T) {
 		{asLayer, "limit", "in_flight: 1; share: \"a\\nb\""},
 		{"horizon: 1m\nclients:\n  w: {arrivals: 1/s, calls: ['b,c']}\nnodes:\n%s", "", "  b,c: {}"},
 		{"horizon: 1m\nclients:\n  w: {arrivals: 1/s, calls: [x per y]}\nnodes:\n%s", "", "  x per y: {}"},
+		{asLayer, "breaker", "consecutive: 5; window: 3"},
+		{asNode, "service", "samples: []"},
 		{asNode, "", "replicas: 0"},
 		{asNode, "shed", "in_flight: 0"},
 		{asNode, "faults", "- error: 10%;   for: 0s"},
@@ -297,5 +299,27 @@ func TestManyUnknownNames(t *testing.T) {
 	}
 	if want := fmt.Sprintf("f: %d more problems", n-50); hints != hinted || list[len(list)-1] != want {
 		t.Errorf("%d hints and %q, want %d and %q", hints, list[len(list)-1], hinted, want)
+	}
+}
+
+// What would be passed over in silence is refused.
+func TestNothingIsPassedOver(t *testing.T) {
+	const file = `horizon: 1m
+clients: {w: {arrivals: 1/s, calls: [{to: b, stack: [%s]}, {to: c, stack: [{breaker: {window: 5, share: x}}]}]}}
+nodes: {b: {}, c: {}}
+policies: {p: {retry: 2}}
+%s`
+	for _, tc := range []struct{ stack, rest, want string }{
+		{"{policy: p, timeout: 1s}", "", "stack[0].timeout: beside policy"},
+		{"{breaker: {window: 5, share: x, ignore: [503]}}", "", `"x" counts ignore [], success [] here and ignore ["503"], success [] before`},
+		{"p", "sweep: {claims: [[requests > 0]]}", `path "claims", want none in claims`},
+		{"p", "variants: {v: {set: {sweep: {}}}}", `path "sweep", want none in sweep`},
+		{"p", "sweep: {nodes.b.workers: [1, 2], nodes.b: [{workers: 3}]}", `path "nodes.b" replaces "nodes.b.workers"`},
+		{"p", "variants: {v: {set: {nodes.b.workers: 1, nodes.b: {}}}}", `path "nodes.b" replaces "nodes.b.workers"`},
+	} {
+		_, err := Parse("f", fmt.Appendf(nil, file, tc.stack, tc.rest))
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s %s: %v, want %s", tc.stack, tc.rest, err, tc.want)
+		}
 	}
 }

@@ -136,33 +136,6 @@ type loader struct {
 	cases    []*Case
 }
 
-// rest adds what else is wrong with a file that is not read in full: the problems
-// of the parts that are.
-func (l *loader) rest() {
-	unread := make([]string, len(l.problems.List)) // and what they are part of
-	for i, p := range l.problems.List {
-		end := strings.LastIndexByte(p.Path, '.')
-		if end < 0 {
-			return // a large part is missing
-		}
-		unread[i] = p.Path[:end]
-	}
-	own := &document.Problems{File: l.path}
-	b := &builder{file: l.file, folder: filepath.Dir(l.path), problems: own, traces: l.traces}
-	b.build()
-	for _, p := range own.List {
-		if p.Path != "" && !slices.ContainsFunc(unread, func(u string) bool { return within(p.Path, u) || within(u, p.Path) }) {
-			l.problems.Add(p.Place, "%s", p.Rule)
-		}
-	}
-}
-
-// within reports whether a path is another one or leads on from it.
-func within(path, other string) bool {
-	rest, ok := strings.CutPrefix(path, other)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
 // mostFailed is the number of cases with problems after which no other is
 // looked at, and of problems after which no other claim is.
 const mostFailed = 50
@@ -223,7 +196,7 @@ func (l *loader) all() {
 			return
 		}
 		v := &f.Variants.Values[i]
-		changed, ok := root, true
+		changed, ok := root, l.apart(v.Set.Keys, v.Set.Places, "variants", "sweep")
 		for k, path := range v.Set.Keys {
 			next, err := document.Set(changed, path, v.Set.Values[k])
 			if err != nil {
@@ -253,27 +226,6 @@ func (l *loader) all() {
 	}
 }
 
-// idle finds claims about something that no case has, which cannot fail or
-// cannot hold whatever happens.
-func (l *loader) idle() {
-	busy := make(map[[2]int]bool) // by line and column
-	for _, c := range l.cases {
-		for i := range c.statements {
-			s := &c.statements[i]
-			busy[[2]int{s.at.Line, s.at.Column}] = busy[[2]int{s.at.Line, s.at.Column}] || s.lacks == ""
-		}
-	}
-	for _, c := range l.cases {
-		for i := range c.statements {
-			s := &c.statements[i]
-			if place := [2]int{s.at.Line, s.at.Column}; !busy[place] {
-				busy[place] = true // told
-				l.problems.Add(s.at, "%s, want a claim about something that is there", s.lacks)
-			}
-		}
-	}
-}
-
 // decode reads a changed document; nil if that brings problems.
 func (l *loader) decode(root *document.Node, variant string) *File {
 	if l.read > maxRead {
@@ -291,6 +243,9 @@ func (l *loader) decode(root *document.Node, variant string) *File {
 }
 
 func (l *loader) sweep(root *document.Node, f *File, variant, doc string) {
+	if !l.apart(f.Sweep.Keys, f.Sweep.Places, "variants", "sweep", "claims") {
+		return
+	}
 	n := 1
 	for i, path := range f.Sweep.Keys {
 		if n *= len(f.Sweep.Values[i]); n == 0 || n > maxCases {

@@ -111,12 +111,12 @@ type Breaker struct {
 	Params document.Params `key:"params" doc:"Parameters of the preset, in place of its defaults: see Parameters of presets."`
 
 	Window         *Window  `key:"window" doc:"Outcomes that count: a number of calls, or a duration."`
-	Minimum        int      `key:"minimum" above:"0" doc:"Outcomes in the window before a rate means anything. Default 1."`
+	Minimum        int      `key:"minimum" above:"0" doc:"Outcomes in the window before a rate means anything; a window of fewer calls lowers it to their number. Default 1."`
 	FailureRate    *Ratio   `key:"failure_rate" doc:"Share of failures that opens, reached or exceeded. Default 50%, or none if there is a slow rate."`
 	SlowRate       *Ratio   `key:"slow_rate" doc:"Share of slow calls that opens. Default none."`
 	SlowAfter      Duration `key:"slow_after" doc:"A longer call is slow."`
 	SlowInFlight   bool     `key:"slow_in_flight" doc:"A call counts as slow while it is still under way."`
-	Consecutive    int      `key:"consecutive" doc:"Opens at so many failures in a row, in place of window, minimum and rates."`
+	Consecutive    int      `key:"consecutive" doc:"Opens at so many failures in a row, in place of minimum and rates; a window of a duration may stand beside it: they must come within it."`
 	Open           Duration `key:"open" doc:"Time open. Default 60s."`
 	Probes         *Count   `key:"probes" doc:"Calls let through in half-open. Default 1."`
 	ProbesInFlight int      `key:"probes_in_flight" above:"0" doc:"Most of them at a time. Default all."`

@@ -132,7 +132,7 @@ var limits = map[string]float64{seriesRatio: 100, seriesRate: 1e9, seriesErrors:
 func (d *reader) vet(name string, c *curve) error {
 	seen := make(map[time.Duration]float64)
 	kept := c.points[:0]
-	percent := false
+	largest := 0.0
 	for _, p := range c.points {
 		v, again := seen[p.at]
 		if again && (v == p.value || math.IsNaN(v) && math.IsNaN(p.value)) {
@@ -165,11 +165,16 @@ func (d *reader) vet(name string, c *curve) error {
 		if !math.IsNaN(p.value) {
 			d.out.Used++
 		}
-		percent = percent || p.value > 1
+		if p.value > largest {
+			largest = p.value
+		}
 		kept = append(kept, p)
 	}
 	c.points = kept
-	if name == seriesRatio && percent {
+	if name == seriesRatio && largest > 1 && largest <= 2 {
+		return fmt.Errorf("%s: error ratios up to %g, which are no ratios and hardly percentages: want ratios of at most 1, or percentages of which one is above 2", d.path, largest)
+	}
+	if name == seriesRatio && largest > 1 {
 		d.report.note("%s: the ratio is a percentage, since a value is above 1", d.path)
 		for i := range kept {
 			kept[i].value *= 0.01
