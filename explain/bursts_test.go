@@ -1,7 +1,6 @@
 package explain_test
 
 import (
-	"context"
 	"math"
 	"testing"
 	"time"
@@ -61,13 +60,7 @@ func TestTowerGrantsMore(t *testing.T) {
 	c := link(90.1, 0, retry(2, ofLibrary(presets.TowerDefaults())))
 	c.Horizon, c.Nodes[1].Faults = 1000*time.Second, []model.Fault{{Kind: model.FaultError}}
 	b := of(t, c).Budgets[0]
-	s, err := model.New(c, 1, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	s := run(t, c)
 	got := float64(s.Ledger().Node("b").Attempts) / float64(s.Ledger().Client("web").Requests)
 	if got > b.Bound || got < b.Bound-0.05 {
 		t.Errorf("%v attempts for a request, want little less than %v", got, b.Bound)
@@ -138,13 +131,7 @@ func TestBudgetsHoldInRuns(t *testing.T) {
 		begin := time.Duration(rapid.IntRange(0, 25).Draw(t, "outage")) * time.Second
 		c.Nodes[1].Faults = []model.Fault{{Kind: model.FaultError, Start: begin}}
 		e := explain.Explain(c)
-		s, err := model.New(c, 1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		s := run(t, c)
 		failing := math.Ceil((c.Horizon-begin).Seconds()*rps) + math.Ceil(rps*c.Nodes[1].Service.Mean.Seconds())
 		good := float64(s.Ledger().Client("web").Requests) - failing
 		for i, a := range e.Attempts {

@@ -61,13 +61,7 @@ func TestBoundsHoldInRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := explain.Explain(c)
-		s, err := model.New(c, 1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		s := run(t, c)
 		requests := float64(s.Ledger().Client("web").Requests)
 		for _, a := range e.Attempts {
 			if got := float64(s.Ledger().Node(a.Node).Attempts); got > a.Worst*requests+1e-6 {

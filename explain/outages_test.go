@@ -1,7 +1,6 @@
 package explain_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -31,13 +30,7 @@ func TestCapThatBindsWhenCallsHang(t *testing.T) {
 	near(t, "binds above", e.Budgets[0].BindsAbove, 20)
 	silent(t, e, "budget-never-binds")
 	c.Horizon, c.Nodes[1].Faults = time.Minute, []model.Fault{{Kind: model.FaultCrash, Silent: true}}
-	s, err := model.New(c, 1, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	s := run(t, c)
 	if s.Ledger().Call("a", "b").Denied == 0 {
 		t.Error("no retry was refused")
 	}
@@ -117,13 +110,7 @@ func TestBudgetThatGrantsNothing(t *testing.T) {
 func TestLostByChance(t *testing.T) {
 	fails := func(c model.Config) float64 {
 		c.Horizon = 1000 * time.Second
-		s, err := model.New(c, 1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		s := run(t, c)
 		w := s.Ledger().Client("web")
 		return float64(w.Failed) / float64(w.Requests)
 	}

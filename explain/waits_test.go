@@ -1,7 +1,6 @@
 package explain_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -146,13 +145,7 @@ func TestWaitsHoldInRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := explain.Explain(c)
-		s, err := model.New(c, 1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		s := run(t, c)
 		if most := e.Waits[0].Modelled; most < never {
 			finite++
 			if got := s.LatencyQuantile("web", 1).Seconds(); got > most+1e-9 {
